@@ -1,13 +1,11 @@
-/* bank.h - accounts, and the process that moves money between two of them, for the
- * tests of both.
+/* bank.h - an entity (accounts) and a process that transfers money between two of them, for tests of both.
  *
- * One endpoint holds them all, so that what they send to one another stays in its
- * store. Each test writes the entity itself, around account_on and account_apply, since
- * how often its state is kept and what it remembers is what the tests differ in.
+ * One endpoint has them all, so their messages stay in its store. Each test defines the entity itself, with account_on
+ * and account_apply, since tests differ in its snapshots and its memory of commands.
  *
- * A command's `how` tells its handler what to do instead of its work; that of a request
- * goes on to the second leg, so "closed" has it rejected and the money given back. With
- * a world_log as the endpoint's `user`, handlers note in it what they see.
+ * A command's `how` replaces the handler's normal work. A request passes it on to the second command: with "closed"
+ * this is rejected, and the money is returned. If the endpoint's `user` is a world_log, handlers record their calls in
+ * it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,10 @@
-/* called.c - entries that look at their answers and say what the test says.
+/* called.c - driver entries that check their output parameters and return what the test sets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/called.h"
 
-/* Entries take more than they look at. */
+/* Entries ignore some parameters. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 struct called  called;
@@ -46,7 +46,7 @@ static void *fake_native(pawl_store *store)
     return store;
 }
 
-static pawl_queue_message some[7]; /* the largest rows that are read */
+static pawl_queue_message some[7]; /* rows of the largest type that is read */
 
 #define ENTRY(name, parameters, empty, spoil)  \
     static pawl_code fake_##name parameters    \

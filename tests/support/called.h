@@ -1,6 +1,5 @@
-/* called.h - a driver with every entry that stores may be asked by, for tests of what
- * stands before them. Each entry looks whether its answer is empty, spoils it, and
- * answers as the test says.
+/* called.h - a driver with all entries, for tests of the public calls (store_calls.h). Each entry checks that its
+ * output is cleared, writes garbage to it, and returns what the test sets.
  *
  *     called_open, until the test ends
  *
@@ -14,7 +13,7 @@
 
 #include "support/lean.h"
 
-/* Entries that answer a code and may be asked by a call of store_calls.h. */
+/* Entries that return a code and are called by store_calls.h. */
 #define CALLED_ENTRIES(F)        \
     F(worker_open)               \
     F(worker_close)              \
@@ -45,7 +44,7 @@
     F(dead_count)                \
     F(worker_beat)
 
-/* Calls that `find` answers. */
+/* Calls that use the entry `find`. */
 #define CALLED_FINDS(F) \
     F(worker_list)      \
     F(lead_list)        \
@@ -66,18 +65,18 @@
     F(event_list)       \
     F(timeout_foreign)
 
-/* Emptied by called_open. */
+/* Reset by called_open. */
 extern struct called {
-    pawl_code   code, ready_code; /* answers of entries, and of `ready` */
+    pawl_code   code, ready_code; /* results of the entries, and of `ready` */
     unsigned    calls, ready_calls;
     unsigned    void_calls; /* of interrupt, handler_transaction_end and native */
-    const char *called;     /* the entry asked last */
+    const char *called;     /* the last entry that was called */
 } called;
 
-/* Of scheme "called"; what a test changes in it counts at once. */
+/* Scheme "called"; changes by a test apply at once. */
 extern pawl_store_ops called_ops;
 
-/* With every entry. */
+/* Sets every entry. */
 void called_fill(pawl_store_ops *ops);
 /* Fills called_ops again. */
 pawl_store *called_open(const char *url);

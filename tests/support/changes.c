@@ -1,4 +1,4 @@
-/* changes.c - a change set with two good changes of every kind.
+/* changes.c - a change set with two valid changes of every kind.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

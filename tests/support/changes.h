@@ -1,5 +1,4 @@
-/* changes.h - a change set with two good changes of every kind, for tests that spoil one of
- * them or want one of each.
+/* changes.h - a change set with two valid changes of every kind, for tests that make one invalid or need all kinds.
  *
  * Threads: one.
  * Tests: tests/unit/store/test_store_check_forms.c,
@@ -12,23 +11,23 @@
 
 #include "pawl/store_driver.h"
 
-/* Two, so that the second one is looked at, too. */
+/* Two changes, as a check must not stop after the first. */
 typedef struct good_set {
-    pawl_changes changes; /* of 3 units and 2 groups */
+    pawl_changes changes; /* with 3 units and 2 groups */
 #define TWO(name, is_refusable) pawl_##name name[2];
     PAWL_CHANGE_KINDS(TWO)
 #undef TWO
-    pawl_saga_table table; /* of no change; for one to point to */
+    pawl_saga_table table; /* a table for changes that need one */
 } good_set;
 
 void good_make(good_set *set);
-/* The number of changes of that kind, to be written. */
+/* The writable number of changes of a kind. */
 size_t *good_count(good_set *set, pawl_change_kind kind);
-/* Where the pointer to them stands. */
+/* Address of the pointer to the changes of a kind. */
 void *good_items(good_set *set, pawl_change_kind kind);
-/* The member at `offset` of the second one. */
+/* Address of the member at `offset` in the second change. */
 void *good_second(good_set *set, pawl_change_kind kind, size_t offset);
-/* The member at `offset` of each change of the kind, a text: their sizes together. */
+/* Total size of the text at `offset` in all changes of the kind. */
 size_t good_size(const good_set *set, pawl_change_kind kind, size_t offset);
 
 #endif

@@ -1,4 +1,4 @@
-/* collector.c - the collector and the client.
+/* collector.c - an OpenTelemetry collector for tests, and an HTTP client.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,12 +31,12 @@ struct collector {
     pthread_mutex_t    mutex;
     pthread_cond_t     arrival;
     int                refusals, status;
-    const char        *said, *retry_after; /* of answers */
+    const char        *said, *retry_after; /* body of answers, and Retry-After of refusals */
     body               bodies[BODIES_MAX];
     size_t             count;
 };
 
-/* Under the mutex: the status of the answer. */
+/* Called with the mutex; returns the status of the answer. */
 static unsigned take(collector *it, body *taken, const char *path)
 {
     if (it->refusals > 0) {
@@ -208,5 +208,5 @@ int fetch(int port, const char *method, const char *path, char *page, size_t siz
 }
 
 #else
-typedef int collector_not_built; /* ISO C wants a declaration in every file */
+typedef int collector_not_built; /* ISO C requires a declaration in every file */
 #endif

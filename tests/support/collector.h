@@ -1,7 +1,7 @@
-/* collector.h - an OpenTelemetry collector that keeps what it is sent, and a client
- * that asks a server for a page. For tests of the module that listens and sends.
+/* collector.h - an OpenTelemetry collector that keeps received bodies, and an HTTP client. For tests of the observe
+ * module.
  *
- * Built only where libmicrohttpd is.
+ * Built only with libmicrohttpd.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,20 +12,18 @@
 
 typedef struct collector collector;
 
-/* Answers `refusals` posts with `status`, then 200 to everything; always with "{}". */
+/* Answers the first `refusals` posts with `status`, then 200 to everything; always with "{}". */
 collector *collector_open(int refusals, int status);
-/* From now on answers say this, and refusals this Retry-After (NULL: none). Borrows
- * both to the end. */
+/* Changes the body of answers, and Retry-After of refusals (NULL: none). Borrows both until the end. */
 void        collector_say(collector *it, const char *said, const char *retry_after);
 const char *collector_url(const collector *it);
-/* Waits until so many bodies were taken, then gives the first one of "traces" or
- * "metrics" not given yet; static until the next call. Fails after 30 seconds. */
+/* Waits for the next body of "traces" or "metrics"; static until the next call. Fails after 30 seconds. */
 const char *collector_next(collector *it, const char *signal);
-/* How many were taken, without waiting. */
+/* Number of bodies received so far. */
 size_t collector_count(collector *it, const char *signal);
 void   collector_close(collector *it);
 
-/* One request on a connection of its own: the status; the page with its headers. */
+/* Sends one request on a new connection. Returns the status; `page` includes the headers. */
 int fetch(int port, const char *method, const char *path, char *page, size_t size);
 
 #endif

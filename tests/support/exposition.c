@@ -1,4 +1,4 @@
-/* exposition.c - the reader.
+/* exposition.c - reads Prometheus's text format.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -146,14 +146,14 @@ static bool ends_with(const char *text, const char *end)
     return size >= end_size && strcmp(text + size - end_size, end) == 0;
 }
 
-/* Buckets follow one another: bounds rise, counts do not fall, +Inf is the count. */
+/* Checks that bounds rise, counts do not fall, and the bucket +Inf equals the count. */
 static void check_histogram(const exposition *page, size_t first)
 {
     const exposition_sample *sample = &page->samples[first];
     double                   bound = -1, count = -1;
     size_t                   i = first;
     for (; i < page->sample_count && page->samples[i].le[0] != '\0'; i++) {
-        double next = strtod(page->samples[i].le, NULL); /* "+Inf" is infinite */
+        double next = strtod(page->samples[i].le, NULL); /* strtod reads "+Inf" as infinity */
         if (next <= bound)
             break;
         assert_true(page->samples[i].value >= count);

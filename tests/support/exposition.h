@@ -1,5 +1,5 @@
-/* exposition.h - a strict reader of Prometheus's text format, version 0.0.4: what
- * its own tools would refuse fails the test.
+/* exposition.h - a strict reader of Prometheus's text format, version 0.0.4: everything that Prometheus's own tools
+ * refuse fails the test.
  *
  *     # HELP name text        once for a family, before its samples
  *     # TYPE name type        likewise, after HELP
@@ -16,7 +16,7 @@
 #define EXPOSITION_FAMILIES_MAX 200
 
 typedef struct exposition_sample {
-    char   series[400]; /* name{labels} as it stands */
+    char   series[400]; /* name{labels} as on the page */
     char   name[100];
     char   le[20]; /* of a bucket */
     double value;
@@ -36,10 +36,10 @@ typedef struct exposition {
     size_t            family_count;
 } exposition;
 
-/* Fails the test with the line that is wrong. Histograms are whole: their buckets
- * never fall, the last one is +Inf and is the count. */
+/* Fails the test with the invalid line. Also checks histograms: buckets never decrease, and the last, +Inf, equals the
+ * count. */
 void exposition_read(exposition *page, pawl_text text);
-/* The value of a series, written as on the page; fails when there is none. */
+/* The value of a series, written as on the page; fails if it is missing. */
 double exposition_value(const exposition *page, const char *series);
 bool   exposition_has(const exposition *page, const char *series);
 

@@ -1,6 +1,5 @@
-/* fault_calls.h - the operations that the store with faults only hands on: their
- * parameters between the handle and the error, and what is passed to the store
- * behind for them. Included by fault_store.c, which says what HAND_ON makes of one.
+/* fault_calls.h - operations that the fault store only forwards: their parameters between handle and error, and the
+ * arguments for the wrapped store. Included by fault_store.c, which defines HAND_ON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -14,17 +14,17 @@
 #include "pawl/base.h"
 
 void fault_memory_install(void);
-/* Begins to count anew; 0: none fails. */
+/* Restarts the count; 0: none fails. */
 void fault_memory_set(long n);
 void fault_memory_go_on(void);
 void fault_memory_pause(void);
-/* Set and go_on at once. */
+/* fault_memory_set and go_on. */
 void fault_memory_begin(long n);
-/* The n-th allocation was asked for. */
+/* Was the n-th allocation requested? */
 bool fault_memory_is_met(void);
-/* Pauses; whether the n-th allocation was asked for. */
+/* Pauses, and returns whether the n-th allocation was requested. */
 bool fault_memory_end(void);
-/* Blocks that are not freed. */
+/* Blocks not freed yet. */
 long fault_memory_live(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* fault_rows.c - changes of the fault store to the rows of a claim.
+/* fault_rows.c - how the fault store changes the rows of a claim.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,8 +6,7 @@
 
 #include "support/world.h"
 
-/* Copies live until the next plan: the engine may look at them for as long as
- * it likes. */
+/* Copies live until the next plan, since the engine may use them for any time. */
 static pawl_arena       *arena_kept;
 static pawl_random       chance;
 static long              row_count;
@@ -119,7 +118,7 @@ void fault_rows_keep_outbox(const pawl_outbox_rows *rows)
 
 /* ---- Once more -------------------------------------------------------------- */
 
-/* Room for the rows there are and for those to add. */
+/* Makes room for the existing rows and for those to add. */
 static void *widen(pawl_arena *arena, const void *items, size_t count, size_t more, size_t size)
 {
     char *made = pawl_arena_take(arena, (count + more + 1) * size);
@@ -267,8 +266,7 @@ void fault_rows_steal_snapshot(const char *url, const pawl_leased_batch_claim *c
 
 /* ---- Other chance ----------------------------------------------------------------- */
 
-/* From the end of the claim each row moves before its neighbour or stays, by the
- * toss of a coin. */
+/* From the end of the claim on, each row is swapped with its neighbour or not, at random. */
 void fault_rows_reorder(pawl_queue_rows *rows, fault_independent_fn *is_independent)
 {
     for (size_t i = rows->count; is_independent != NULL && i > 1; i--) {

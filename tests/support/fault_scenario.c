@@ -1,4 +1,4 @@
-/* fault_scenario.c - a shop and its depot under a fault.
+/* fault_scenario.c - runs a shop and its depot while one call fails.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,23 +18,23 @@
 
 typedef struct saga_version {
     pawl_uuid id;
-    int64_t   last; /* 0: the saga ended */
+    int64_t   last; /* last version; 0: the saga has ended */
 } saga_version;
 
 typedef struct run {
-    char                  name[120]; /* of the plan, for failures */
+    char                  name[120]; /* the plan's name, for messages */
     char                  main_url[1000], depot_url[1000];
     bool                  has_sql;
     pawl_clock           *business, *machine;
     pawl_endpoint_options options;
     pawl_endpoint        *shop, *depot;
-    pawl_store           *main_store, *depot_store; /* to look, without faults */
+    pawl_store           *main_store, *depot_store; /* to inspect the stores, without faults */
     pawl_sender          *sender;
     pawl_arena           *arena;
     saga_version          versions[VERSIONS_MAX];
     size_t                version_count;
     fault_result          result;
-    long                  memory_n; /* the allocation that fails; 0: by plan */
+    long                  memory_n; /* the allocation that fails; 0: faults of the plan */
 } run;
 
 #define CHECK(it, condition, ...)                                                               \
@@ -50,8 +50,8 @@ static bool is_touched(const run *it)
     return it->memory_n > 0 ? fault_memory_is_met() : fault_is_met();
 }
 
-/* Counts a failure, which is the program's to bear. The test's own calls are outside, and their
- * memory does not end. */
+/* Counts a failure of the program, which must come from the fault. Calls of the test itself never fail: memory faults
+ * are paused. */
 static bool is_borne(run *it, pawl_code code, const pawl_error *error)
 {
     fault_memory_pause();
@@ -133,7 +133,7 @@ static void restart(run *it)
     create_shop(it);
 }
 
-/* Steps until neither has anything to do that is due now. */
+/* Steps both endpoints until nothing is due. */
 static void drain(run *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
@@ -173,7 +173,7 @@ static int64_t pending(run *it)
     return stats.outbox_pending + stats.outbox_blocked;
 }
 
-/* A while later, with what the outbox tries again in between. */
+/* Advances both clocks, and drains; then advances the machine clock until the outbox has delivered everything. */
 static void move(run *it, int64_t duration)
 {
     pawl_clock_set(it->business, pawl_clock_now(it->business) + duration);
@@ -220,8 +220,8 @@ static void put_json(run *it, const char *id, const char *type)
     must(pawl_sender_send_json(it->sender, "shop", &options, type, PAWL_TEXT("{}"), world_error()));
 }
 
-/* A newer program works beside this one and knows a type that this one does not:
- * the message may not become a dead letter before the other has gone. */
+/* A newer program works beside this one and knows a type that this one does not. The message must not become a dead
+ * letter before the newer program has ended. */
 static void meet_newer(run *it)
 {
     pawl_store *newer = NULL;
@@ -237,7 +237,7 @@ static void meet_newer(run *it)
     pawl_store_close(newer);
 }
 
-/* By another program, and for a queue that nobody reads here. */
+/* Inserts a timeout of another program, for a queue that nobody reads here. */
 static void insert_foreign(run *it)
 {
     pawl_store      *other = NULL;
@@ -272,16 +272,16 @@ static void play(run *it)
     move(it, 0);
     move(it, PAWL_MINUTES(30));
     meet_newer(it);
-    pawl_endpoint_destroy(it->shop); /* a night's rest */
+    pawl_endpoint_destroy(it->shop); /* restarts after a pause */
     create_shop(it);
     move(it, PAWL_HOURS(25));
-    /* Refused flushes are checked again every ten seconds. */
+    /* Each minute refused flushes are due again. */
     for (int i = 0; i < 50 && look(it).aggregator_rows > 0; i++)
         move(it, PAWL_MINUTES(1));
 }
 
-/* On a server a claim may pass over a row that is due earlier than those before it, for as
- * long as looks at the whole queue are slow: by the server's time, which no clock here moves. */
+/* On a server a claim may skip a message that became visible late, for as long as scans of the whole queue are slow.
+ * That is measured by the server's clock, so the virtual clocks do not help. */
 static void empty_depot(run *it)
 {
     patience left = patience_of(THREAD_SECONDS);
@@ -330,7 +330,7 @@ static void check_ledger(run *it, const char *name, const char *expected)
           PAWL_TEXT_ARGS(data));
 }
 
-/* Six or four messages were sent to the shop; three parcels and an event it sent itself. */
+/* Six or four messages were sent to the shop, which sent itself three parcels and an event. */
 static size_t copies_of(const run *it)
 {
     return it->has_sql ? 6 + 4 : 4 + 4;
@@ -394,7 +394,7 @@ static bool has_copy(const pawl_queue_rows *copies, const char *id)
     return found == 1;
 }
 
-/* Each handled message of the shop was copied once, dead letters were not. */
+/* Each handled message of the shop was copied once to the audit queue, dead letters were not. */
 static void check_copies(run *it)
 {
     static const char *const ids[] = {"m-a", "m-b", "m-stray", "m-pay", "m-audit-1", "m-audit-2"};
@@ -407,7 +407,7 @@ static void check_copies(run *it)
     CHECK(it, rows.count == copies_of(it), "%zu copies of handled messages", rows.count);
 }
 
-/* A handler's own SQL is there once: no number twice, none missing. */
+/* A handler's own SQL took effect once: no number twice, none missing. */
 static void check_audit(run *it)
 {
     int64_t count = native_number(it->main_url, "select count(*) from {audit}");
@@ -417,7 +417,7 @@ static void check_audit(run *it)
           (long long)sum);
 }
 
-/* With the endpoint gone no lease may outlive its time: of a leader 15 seconds. */
+/* After the endpoint's end no lease may outlive its duration, 15 seconds for a leader. */
 static void check_leases(run *it)
 {
     pawl_store *store   = NULL;
@@ -425,7 +425,7 @@ static void check_leases(run *it)
     pawl_time   now     = pawl_clock_now(it->machine);
     patience    left    = patience_of(THREAD_SECONDS);
     pawl_stats  stats   = look(it);
-    /* Of one that could not say goodbye: a server's session ends a moment after its client. */
+    /* A worker may have ended by a fault: a server's session ends a moment after its client. */
     for (; stats.workers > 0 && server_is(it->main_url); stats = look(it))
         patience_wait(&left, "under %s: %lld workers are left", it->name, (long long)stats.workers);
     it->result.conflicts = stats.counters.conflicts;

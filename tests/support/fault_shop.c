@@ -78,12 +78,12 @@ static const pawl_aggregator parcels = {
     .handle = PAWL_HANDLE(on_parcels),
     .key    = "name",
     .size   = 3,
-    .period = PAWL_DAYS(1000)}; /* its check reads the due times of all partitions */
+    .period = PAWL_DAYS(1000)}; /* checking it reads the due times of all partitions */
 
 const char *fault_shop_store;
 
-/* A handler with its own SQL, where there is SQL. A transaction that a fault broke is the
- * store's failure, and the message is tried again. */
+/* Runs its own SQL, if the store has SQL. A transaction that a fault broke is a failure of the store, and the message
+ * is retried. */
 static pawl_code on_audit(pawl_context *ctx, const audit *message)
 {
     char sql[80];

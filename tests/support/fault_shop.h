@@ -30,7 +30,7 @@ PAWL_RECORD(audit, A_NUMBER);
     F(TEXT, what)
 PAWL_RECORD(notice, NOTICE);
 
-/* `steps` is raised by everything that happens to the order: its version. */
+/* `steps` counts everything that happens to the order, and so equals its version. */
 #define ORDER(F)        \
     F(TEXT, name)       \
     F(INT32, steps)     \
@@ -39,10 +39,10 @@ PAWL_RECORD(notice, NOTICE);
     F(INT32, packed)
 PAWL_RECORD(order, ORDER);
 
-/* Where the handler with its own SQL writes. */
+/* The store to which the handler with its own SQL writes. */
 extern const char            *fault_shop_store;
 extern const pawl_application fault_shop_plain;
-/* With the handler of audit. */
+/* Has the handler of audit. */
 extern const pawl_application fault_shop_sql;
 extern const pawl_application fault_depot;
 

@@ -1,7 +1,7 @@
 /* fault_store.c - a store that makes the n-th call go wrong.
  *
- * A handle owns a handle of the store behind it and hands every call on; the worker's id and epoch are kept alike in
- * both. Its table of operations is a copy of its own, so that promises and absent calls are those of the store behind.
+ * A handle owns a handle of the wrapped store and forwards every call; worker id and epoch are kept equal in both. Each
+ * handle has a copy of the operations table, with the promises and missing entries of the wrapped store.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ typedef struct fault_store {
     pawl_store     base;
     pawl_store_ops ops;
     pawl_store    *inner;
-    char           url[1100]; /* of the store behind */
+    char           url[1100]; /* of the wrapped store */
 } fault_store;
 
 typedef struct binding {
@@ -24,8 +24,7 @@ typedef struct binding {
     char url[1100];
 } binding;
 
-/* A commit whose fate is open, until the resolve. Its change set is the caller's,
- * who is still waiting. */
+/* A commit whose outcome is open until the resolve. Its change set belongs to the caller, who is still waiting. */
 typedef struct held_commit {
     const pawl_changes *changes;
     pawl_refusals      *refused;
@@ -45,7 +44,7 @@ static pawl_code         late_code;
 static fault_observe_fn *observer;
 static void             *observer_context;
 
-/* ---- Which call goes wrong ------------------------------------------------- */
+/* ---- Selecting the call that fails ----------------------------------------- */
 
 static bool is_claim(fault_op op)
 {
@@ -68,7 +67,7 @@ static bool is_about(fault_kind kind, fault_op op)
     }
 }
 
-/* Counts the call; true when it is the plan's. */
+/* Counts the call; true: the plan selects it. */
 static bool is_chosen(fault_op op)
 {
     counts.total++;
@@ -91,7 +90,7 @@ static pawl_code lose(fault_op op, pawl_code code, pawl_error *error)
                           fault_op_name(op));
 }
 
-/* Before a call: PAWL_OK when it may go on. */
+/* Called before a call: PAWL_OK if it may proceed. */
 static pawl_code enter(fault_op op, bool *is_mine, pawl_error *error)
 {
     *is_mine = is_chosen(op);
@@ -102,7 +101,7 @@ static pawl_code enter(fault_op op, bool *is_mine, pawl_error *error)
     return PAWL_OK;
 }
 
-/* After a call that the store answered. */
+/* Called after a call that the store has answered. */
 static pawl_code leave(fault_op op, bool is_mine, pawl_code code, pawl_error *error)
 {
     return is_mine && plan.kind == FAULT_AFTER && code == PAWL_OK ? lose(op, PAWL_ELOST, error)
@@ -121,7 +120,7 @@ static pawl_store *inner_of(pawl_store *store)
     return ((fault_store *)store)->inner;
 }
 
-/* Takes the fields that the core reads of a handle from the store behind. */
+/* Copies the fields that the core reads from the wrapped handle. */
 static void follow(pawl_store *store)
 {
     const pawl_store *inner = inner_of(store);
@@ -241,7 +240,7 @@ static pawl_code apply(pawl_store *inner, const pawl_changes *changes, pawl_refu
     return code;
 }
 
-/* Of an earlier round: groups that are not those which the transaction left out. */
+/* Returns groups of an earlier round, which differ from those that the transaction left out. */
 static void list_others(const pawl_changes *changes, pawl_refusals *refused)
 {
     if (refused->count == 0)
@@ -252,7 +251,7 @@ static void list_others(const pawl_changes *changes, pawl_refusals *refused)
         refused->items[i].group = (refused->items[i].group + 1) % changes->group_count;
 }
 
-/* Changes the list as a driver leaves it that lost the answer. */
+/* Changes the list of refusals, as a driver may that lost the answer. */
 static void change_list(const pawl_changes *changes, pawl_refusals *refused)
 {
     switch (plan.list) {
@@ -263,7 +262,7 @@ static void change_list(const pawl_changes *changes, pawl_refusals *refused)
     }
 }
 
-/* The outcome is in doubt, and so is the list when the driver does not promise to know. */
+/* The outcome is unknown, and so is the list, unless the driver promises it. */
 static pawl_code doubt(fault_store *self, const pawl_changes *changes, pawl_refusals *refused,
                        pawl_error *error)
 {
@@ -305,7 +304,7 @@ static pawl_code faulty_commit(pawl_store *store, const pawl_changes *changes,
                : code;
 }
 
-/* The commit that was under way arrives, with the epoch it was sent under. */
+/* Applies the held commit, with the epoch of its time. */
 static void arrive(fault_store *self, pawl_refusals *refused)
 {
     pawl_error error   = PAWL_ERROR_INIT;
@@ -317,7 +316,7 @@ static void arrive(fault_store *self, pawl_refusals *refused)
     held.changes       = NULL;
 }
 
-/* In time: its driver knew what it leaves out. */
+/* Applied in time, so the driver knows which groups it left out. */
 static void arrive_in_time(fault_store *self)
 {
     const pawl_changes *changes = held.changes;
@@ -435,8 +434,7 @@ static pawl_code faulty_outbox_claim(pawl_store *store, pawl_text endpoint, pawl
 
 /* ---- Calls that are only handed on ------------------------------------------------- */
 
-/* One operation: its parameters between the handle and the error, and what is
- * passed to the store behind for them. */
+/* Defines an operation: parameters between handle and error, and arguments for the wrapped store. */
 #define HAND_ON(name, PARAMETERS, ARGUMENTS)                           \
     static pawl_code faulty_##name PARAMETERS                          \
     {                                                                  \
@@ -485,7 +483,7 @@ static void faulty_interrupt(pawl_store *store)
     pawl_store_interrupt(inner_of(store));
 }
 
-/* The store behind is reached past its calls, which would ask it. */
+/* Calls the wrapped entry directly; the public call would call `ready` itself. */
 static pawl_code faulty_ready(pawl_store *store, pawl_error *error)
 {
     pawl_store *inner = inner_of(store);

@@ -1,13 +1,11 @@
-/* fault_store.h - a store driver that stands before any other one and makes the
- * n-th call go wrong.
+/* fault_store.h - a store driver that wraps any other one and makes the n-th call fail.
  *
  *     fault_bind("main", "sqlite:/...") -> open "fault:main" as any store
  *     fault_plan_set(&plan) -> run the scenario -> fault_is_met, fault_counts
  *     fault_plan_set(NULL)
  *
- * The calls of all handles on all bound names are counted together, so a run
- * that repeats meets the same calls in the same order. A test raises n until the
- * plan is no longer met: then the scenario ran untouched.
+ * Calls of all handles on all bound names are counted together, so a repeated run has the same calls in the same order.
+ * A test increases n until the plan's call is not reached any more: then the scenario ran without a fault.
  *
  * Threads: one. A plan and its counts belong to the program.
  * Tests: tests/fault/test_fault_store_plans.c
@@ -53,7 +51,7 @@
     X(dead_count)                \
     X(worker_beat)
 
-/* Kinds of rows that find has: an operation each. */
+/* Kinds of rows that `find` reads: each is an operation. */
 #define FAULT_FINDS(X)                        \
     X(queue_find, PAWL_FIND_MESSAGES)         \
     X(queue_retried, PAWL_FIND_RETRIED)       \
@@ -71,7 +69,7 @@
     X(worker_list, PAWL_FIND_WORKERS)
 
 typedef enum fault_op {
-    fault_op_any, /* in a plan: every call that its kind is about */
+    fault_op_any, /* in a plan: every call of the kinds that can fail that way */
 #define FAULT_OP(name) fault_op_##name,
 #define FAULT_FIND(name, kind) fault_op_##name,
     FAULT_OPS(FAULT_OP) FAULT_FINDS(FAULT_FIND)
@@ -81,42 +79,40 @@ typedef enum fault_op {
 } fault_op;
 
 typedef enum fault_kind {
-    FAULT_NONE,      /* only counts */
-    FAULT_BEFORE,    /* fails with `code` before it does anything */
-    FAULT_AFTER,     /* does everything, then the answer is lost: PAWL_ELOST, and of a commit
-                        PAWL_EUNKNOWN */
-    FAULT_UNKNOWN,   /* a commit that does nothing and says PAWL_EUNKNOWN */
-    FAULT_LATE,      /* the same, but it reaches the store right after the resolve */
-    FAULT_JUST_LATE, /* the same, but it reaches the store right before the resolve */
-    FAULT_DEAF_DONE, /* a commit that is applied, says PAWL_EUNKNOWN, and the next resolve fails */
-    FAULT_DEAF_LOST, /* the same, and nothing is applied */
-    FAULT_DELAY,     /* `clock` moves by `delay` while the call is under way */
-    FAULT_AGAIN,     /* rows of a claim are handed out once more by the next claim of the kind */
-    FAULT_STEAL,     /* right after a claim its lease ends; another worker takes the rows and gives
-                        them back */
-    FAULT_REORDER,   /* rows of a claim that are due at one time and independent change places */
+    FAULT_NONE,    /* only counts */
+    FAULT_BEFORE,  /* fails with `code` before it does anything */
+    FAULT_AFTER,   /* succeeds, but the answer is lost: PAWL_ELOST, or PAWL_EUNKNOWN of a commit */
+    FAULT_UNKNOWN, /* a commit that does nothing and returns PAWL_EUNKNOWN */
+    FAULT_LATE,    /* as UNKNOWN, but applied right after the resolve */
+    FAULT_JUST_LATE, /* as UNKNOWN, but applied right before the resolve */
+    FAULT_DEAF_DONE, /* a commit that is applied but returns PAWL_EUNKNOWN; the next resolve fails */
+    FAULT_DEAF_LOST, /* as DEAF_DONE, but not applied */
+    FAULT_DELAY,     /* `clock` advances by `delay` during the call */
+    FAULT_AGAIN,     /* rows of a claim are returned again by the next claim of that kind */
+    FAULT_STEAL, /* right after a claim its lease expires; another worker claims and releases the rows */
+    FAULT_REORDER, /* independent rows of a claim with equal due time are shuffled */
 } fault_kind;
 
-/* The list of refusals after a commit in doubt. A driver that does not know promises nothing of it
- * (PAWL_STORE_KNOWS_REFUSED), and may leave anything there. */
+/* The list of refusals after a commit with unknown outcome. Without PAWL_STORE_KNOWS_REFUSED a driver may return
+ * anything. */
 typedef enum fault_list {
-    FAULT_LIST_WHOLE,   /* the groups left out, as a driver that promises it */
+    FAULT_LIST_WHOLE,   /* the groups left out, as with the promise */
     FAULT_LIST_EMPTY,   /* nothing */
-    FAULT_LIST_PART,    /* the first half of it */
-    FAULT_LIST_EARLIER, /* other groups: those of a round before */
+    FAULT_LIST_PART,    /* the first half */
+    FAULT_LIST_EARLIER, /* groups of an earlier round */
     FAULT_LIST_COUNT
 } fault_list;
 
-/* Whether the messages may be handled in either order. */
+/* May the messages be handled in either order? */
 typedef bool fault_independent_fn(const pawl_message *left, const pawl_message *right);
 
 typedef struct fault_plan {
     fault_kind            kind;
     fault_op              op;
-    long                  n;      /* the n-th of them, from 1; 0: each of them, or by chance */
-    int                   chance; /* n is 0: of a thousand calls so many, at random */
+    long                  n;      /* the n-th such call, from 1; 0: every call, or by `chance` */
+    int                   chance; /* if n is 0: so many of a thousand calls, at random */
     pawl_code             code;   /* BEFORE */
-    fault_list            list;   /* after a commit in doubt */
+    fault_list            list;   /* after a commit with unknown outcome */
     pawl_clock           *clock;  /* DELAY */
     int64_t               delay;  /* DELAY */
     uint64_t              seed;   /* of chance and of REORDER */
@@ -126,40 +122,37 @@ typedef struct fault_plan {
 typedef struct fault_counts {
     long total;
     long by_op[fault_op_count];
-    long eligible; /* calls that the plan's kind and op are about */
+    long eligible; /* calls that the plan's kind and op apply to */
 } fault_counts;
 
-/* Called after every commit that reached the store and was applied, with what
- * was refused of it. */
+/* Called after every commit that was applied, with its refusals. */
 typedef void fault_observe_fn(const pawl_changes *changes, const pawl_refusals *refused,
                               void *context);
 
-/* Registers the driver when it is not yet, and makes "fault:NAME" lead to a
- * store. `name` and `url` are copied. */
+/* Registers the driver at first use, and maps "fault:NAME" to a store. `name` and `url` are copied. */
 void fault_bind(const char *name, const char *url);
-/* The table of a store before another one: `own`, with the promises of the one behind. An entry that its driver leaves out
- * is none of the store's before it either. */
+/* Fills the table of a wrapping store: the entries of `own` and the promises of the wrapped driver. Entries that the
+ * wrapped driver lacks are left out. */
 void fault_take_promises(pawl_store_ops *ops, const pawl_store_ops *own,
                          const pawl_store_ops *behind);
-/* native_type of handles that are opened from now on; "": nothing; NULL: that of the store behind.
- * Borrowed. */
+/* native_type of handles opened from now on; "": none; NULL: that of the wrapped store. Borrowed. */
 extern const char *fault_native_type;
-/* As with a driver that does not know `may_differ` of an outbox_add. */
+/* Acts as a driver that ignores `may_differ` of outbox_add. */
 extern bool fault_is_strict;
-/* Begins to count anew. The plan is copied; NULL: only counts. */
+/* Restarts the counts. The plan is copied; NULL: only counts. */
 void fault_plan_set(const fault_plan *plan);
 void fault_observe(fault_observe_fn *observe, void *context);
 
-/* The plan's call was reached. */
+/* Was the plan's call reached? */
 bool         fault_is_met(void);
-fault_op     fault_op_met(void); /* which it was; fault_op_any before */
+fault_op     fault_op_met(void); /* the operation of that call; fault_op_any before */
 fault_counts fault_counts_now(void);
 const char  *fault_op_name(fault_op op);
 fault_op     fault_op_of(pawl_find_kind kind);
-/* How the commit ended that LATE or JUST_LATE held back: PAWL_EFENCED is the right
- * answer to a late one. PAWL_EUNKNOWN while it is held back. */
+/* Result of the commit that LATE or JUST_LATE held back: PAWL_EFENCED is right for LATE. PAWL_EUNKNOWN while it is
+ * held. */
 pawl_code fault_late_code(void);
-/* Rows that AGAIN handed out once more, or that changed places by REORDER. */
+/* Number of rows that AGAIN returned twice, or that REORDER moved. */
 long fault_row_count(void);
 
 #endif

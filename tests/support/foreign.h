@@ -1,4 +1,4 @@
-/* foreign.h - timeouts for a destination elsewhere, as a saga has set them.
+/* foreign.h - timeouts that a saga has set for a destination in another program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 #include "pawl/operations.h"
 #include "support/world.h"
 
-/* The number makes the ids; due so many seconds after the world's start. */
+/* The ids are computed from the number; the timeout is due so many seconds after the world's start. */
 static inline pawl_timeout_row foreign_timeout(const char *destination, uint8_t number, int seconds)
 {
     return (pawl_timeout_row){.id             = {{{number}}},

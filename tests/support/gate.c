@@ -1,10 +1,10 @@
-/* gate.c - code that blocks until the test lets it go on, and the log's lines.
+/* gate.c - a gate that blocks code until the test opens it, and recorded log lines.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/gate.h"
 
-/* Code that stands in it until it is opened. */
+/* Threads wait in gate_pass until the gate is opened. */
 static struct gate {
     pthread_mutex_t mutex;
     pthread_cond_t  moved;

@@ -1,4 +1,4 @@
-/* hook.c - a store driver that stands before another one.
+/* hook.c - a store driver that wraps another one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

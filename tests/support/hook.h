@@ -1,5 +1,5 @@
-/* hook.h - a store driver that stands before another one and calls the test at
- * chosen moments: to let another worker in between two calls, or to fail one.
+/* hook.h - a store driver that wraps another one and calls the test at certain points: to let another worker act
+ * between two calls, or to make a call fail.
  *
  *     hook_url -> world_open and others on that URL
  *
@@ -25,16 +25,16 @@ typedef enum hook_point {
     HOOK_BEFORE_END,   /* worker_close */
 } hook_point;
 
-/* Another code than PAWL_OK makes the call fail with it: nothing was applied
- * before a commit, and after one it is PAWL_ELOST, say, though it landed. */
+/* A result other than PAWL_OK is returned by the call. Before a commit nothing is applied then; after a commit it was
+ * applied, although the call returns PAWL_ELOST, for example. */
 typedef pawl_code hook_fn(hook_point point, void *context);
 
-/* Handles that were opened to claim ahead (pawl_store_options). */
+/* Handles opened to claim ahead (pawl_store_options). */
 extern atomic_int hook_opened_ahead;
-/* Waits of no time, which give back what was claimed ahead. */
+/* Waits of zero time, which release messages claimed ahead. */
 extern atomic_int hook_given_back;
 
-/* The hooked form of an existing store's URL; static text. NULL `call`: none. */
+/* Returns the hooked URL of an existing store; static text. NULL `call`: no hook. */
 const char *hook_url(const char *url);
 void        hook_set(hook_fn *call, void *context);
 

@@ -1,4 +1,4 @@
-/* hot.c - an application whose sagas other workers write too.
+/* hot.c - an application with contended sagas, which other workers write, too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -116,7 +116,7 @@ static pawl_code on_ring(pawl_context *ctx, counter_state *counter)
 }
 PAWL_TIMEOUT_HANDLER(on_ring, counter_state);
 
-static pawl_saga_id safe_id; /* of the one that was put in last */
+static pawl_saga_id safe_id; /* of the last inserted Safe */
 
 static pawl_code on_put_in(pawl_context *ctx, safe_state *safe, const put_in *message)
 {
@@ -194,7 +194,7 @@ static pawl_saga_row load(pawl_text name, const pawl_saga_table **table)
     return row;
 }
 
-/* Saves the counter as it is, without a lock; then a stranger may have "a". */
+/* Saves the counter unchanged, without a lock; afterwards a stranger may lock "a". */
 static void meddle(pawl_text name)
 {
     const pawl_saga_table *table = NULL;

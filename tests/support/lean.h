@@ -1,5 +1,5 @@
-/* lean.h - the least driver, for tests that say its answers: entries that store nothing and
- * succeed, and a handle on such a driver.
+/* lean.h - a minimal driver for tests that set its results: entries that store nothing and succeed, and a handle on
+ * such a driver.
  *
  *     pawl_store_register({LEAN_STORE, ...}) -> { lean_open -> lean_close }*
  *
@@ -14,7 +14,7 @@
 #include "pawl/store_driver.h"
 #include "support/tests.h"
 
-/* Everything but the scheme and commit. */
+/* All required entries except scheme and commit. */
 #define LEAN_STORE                                                                         \
     .ops_size = sizeof(pawl_store_ops), .abi = PAWL_ABI, .store_size = sizeof(pawl_store), \
     .open = lean_store_open, .close = lean_store_close, .schema = lean_schema,             \
@@ -31,10 +31,10 @@ pawl_code lean_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
 pawl_code lean_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied, pawl_error *error);
 
 /* Both since the last lean_open. */
-extern bool     lean_is_applied; /* the answer of resolve */
+extern bool     lean_is_applied; /* result of resolve */
 extern unsigned lean_worker_count;
 
-/* The code, with a text when it is an error. */
+/* Returns the code, with a text if it is an error. */
 pawl_code lean_answer(pawl_code code, pawl_error *error);
 
 typedef struct fixture {
@@ -43,10 +43,10 @@ typedef struct fixture {
     pawl_error  error;
 } fixture;
 
-/* Lent until the next one is opened. */
+/* The fixture is lent until the next one is opened. */
 fixture *lean_open(const char *url);
 void     lean_close(fixture *it);
-/* The same fixture, which is closed when its test ends. */
+/* The same, but closed when the test ends. */
 fixture *lean_begin(const char *url);
 
 #endif

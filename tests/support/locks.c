@@ -1,5 +1,5 @@
-/* locks.c - row locks before a store that has none, and a stranger before one that
- * has them: another handle, whose open transaction holds the row.
+/* locks.c - adds row locks to a store without them. In a store with row locks, the stranger is another handle, whose
+ * open transaction locks the row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,16 +22,16 @@ static const pawl_store_ops *inner;
 static pawl_store_ops        outer;
 static char                  inner_url[1100];
 
-static pthread_mutex_t        mutex = PTHREAD_MUTEX_INITIALIZER; /* of everything below */
+static pthread_mutex_t        mutex = PTHREAD_MUTEX_INITIALIZER; /* guards everything below */
 static row_lock               locks[LOCKS_MAX];
 static size_t                 lock_count;
-static char                   held[200]; /* by the stranger */
+static char                   held[200]; /* locked by the stranger */
 static locks_counts           counts;
 static const pawl_store      *ignored;
 static world_log              loads, loads_shown;
 static pawl_saga_lock         taken_as;
 static bool                   loses, loses_all;
-static const pawl_saga_table *tables[TABLES_MAX]; /* tables that were loaded from */
+static const pawl_saga_table *tables[TABLES_MAX]; /* tables from which sagas were loaded */
 static size_t                 table_count;
 static pawl_store            *stranger;
 
@@ -49,7 +49,7 @@ static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store
 
 /* ---- Locks ------------------------------------------------------------------ */
 
-/* The next one of "a c"; false: there is none. */
+/* Reads the next name of "a c"; false: the end. */
 static bool next_name(const char **at, pawl_text *name)
 {
     *at += strspn(*at, " ");
@@ -67,7 +67,7 @@ static bool is_held(const pawl_saga_row *row)
     return false;
 }
 
-/* Takes the lock, or says whose it is. */
+/* Takes the lock; false: another handle has it. */
 static bool take(const pawl_store *store, const pawl_saga_table *table, const pawl_saga_row *row)
 {
     char name[sizeof locks[0].table];
@@ -104,12 +104,12 @@ static void note_load(const pawl_saga_table *table, pawl_saga_key key, pawl_saga
     static const char *const keys[]  = {"id", "main", "transitional"};
     static const char *const modes[] = {"none", "wait", "skip"};
     if (loads.size + 200 > sizeof loads.text)
-        world_forget(&loads); /* a long run, which looks at counts alone */
+        world_forget(&loads); /* a long run, which checks only counts */
     world_note(&loads, "%.*s:%s:%s(%zu)", PAWL_TEXT_ARGS(table->type), keys[key], modes[lock],
                count);
 }
 
-/* The first description of each, which is the endpoint's: others may not live as long. */
+/* Keeps the first description of a table, which belongs to the endpoint; others may be freed earlier. */
 static void note_table(const pawl_saga_table *table)
 {
     for (size_t i = 0; i < table_count; i++)
@@ -119,8 +119,7 @@ static void note_table(const pawl_saga_table *table)
         tables[table_count++] = table;
 }
 
-/* Reads, and locks what it found; the lock is taken before the row that counts is read,
- * as in a database. With the mutex. */
+/* Reads and locks the found rows, then reads them again under the lock, as a database does. Called with the mutex. */
 static pawl_code load_and_lock(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
                                const pawl_value *values, size_t count, pawl_arena *arena,
                                pawl_saga_row *rows, pawl_error *error)
@@ -153,7 +152,7 @@ static pawl_code load(pawl_store *store, const pawl_saga_table *table, pawl_saga
     if (is_ours)
         code = load_and_lock(store, table, key, values, count, arena, rows, error);
     pthread_mutex_unlock(&mutex);
-    if (!is_ours) /* the store may wait for the row */
+    if (!is_ours) /* without the mutex, as the store may wait for the row */
         code = inner->saga_load(store, table, key, values, count, lock, arena, rows, error);
     pthread_mutex_lock(&mutex);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
@@ -176,7 +175,7 @@ static bool is_unblock(const pawl_changes *changes)
            memcmp(&changes->counters, &none, sizeof none) == 0;
 }
 
-/* Claims are lost by a commit of this very handle: the first is released, or all are handled. */
+/* Loses claims by a commit of the same handle: releases the first, or settles all as handled. */
 static void lose(pawl_store *store, const pawl_changes *changes)
 {
     pawl_changes      set   = {ONE_UNIT, .now = changes->now};
@@ -247,7 +246,7 @@ const char *locks_url(const char *url)
     return "locks:store";
 }
 
-/* Locks the row in whatever table it is. */
+/* Locks the row in each table that has it. */
 static void hold_row(pawl_text name, pawl_arena *arena)
 {
     pawl_value    value = pawl_value_text(name);
@@ -261,7 +260,7 @@ static void hold_row(pawl_text name, pawl_arena *arena)
     assert_true(found > 0);
 }
 
-/* In the stranger's transaction. */
+/* Locks the rows in the stranger's transaction. */
 static void hold_rows(const char *names)
 {
     pawl_arena *arena = pawl_arena_create(0);

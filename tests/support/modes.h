@@ -1,6 +1,5 @@
-/* modes.h - files whose mode forbids what a test attempts, for root too, which may pass
- * over every mode. Root stays root meanwhile: another user may not enter a folder of
- * root's, where the sources, the build and the temporary files may well be.
+/* modes.h - makes file modes apply to root, too, which may otherwise ignore them. The user stays root, since another
+ * user might not reach the sources, the build and the temporary files.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The calling thread keeps to the modes of files, or passes over them again if it could
- * before. False when the system does not let it. */
+/* Makes file modes apply to the calling thread, or undoes that. False: the system does not allow it. */
 static inline bool modes_count(bool counts)
 {
     const uint32_t                  rights = 1U << CAP_DAC_OVERRIDE | 1U << CAP_DAC_READ_SEARCH;

@@ -1,4 +1,4 @@
-/* mongodb.c - collections of a database on MongoDB, without pawl.
+/* mongodb.c - access to collections on MongoDB without pawl.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,9 +20,9 @@ void mongodb_url(const char *server, const char *database, char *url, size_t siz
 
 #include <mongoc/mongoc.h>
 
-#define SCHEMA "schema" /* the collection that tells what was made, behind its prefix */
+#define SCHEMA "schema" /* name, without prefix, of the collection with the marks */
 
-/* A client for each server, made at its first use. */
+/* The client of a server is made at first use. */
 static mongoc_database_t *open_database(const char *url)
 {
     static mongoc_client_t *made;
@@ -48,7 +48,7 @@ static bool tell(bool is_ok, const bson_error_t *why, const char *name)
     return is_ok;
 }
 
-/* A collection without a document is passed over: most have none. */
+/* Skips empty collections, which most are. */
 static bool remove_all(mongoc_collection_t *collection, const char *name)
 {
     bson_t  all   = BSON_INITIALIZER;
@@ -66,7 +66,7 @@ static bool remove_all(mongoc_collection_t *collection, const char *name)
     return tell(is_ok, &why, name);
 }
 
-/* Marks of collections stay, unless the collections of sagas go, too. */
+/* Keeps marks of collections, except those of sagas with `is_alone`. */
 static bool begin_anew(mongoc_collection_t *collection, const char *name, bool is_alone)
 {
     bson_error_t why;
@@ -103,7 +103,7 @@ static int by_name(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* In their order; bson_strfreev. */
+/* Sorted; freed by bson_strfreev. */
 static char **names_of(mongoc_database_t *database)
 {
     bson_error_t why;

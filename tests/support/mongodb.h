@@ -1,6 +1,6 @@
-/* mongodb.h - collections of a database on MongoDB, without pawl.
+/* mongodb.h - access to collections on MongoDB without pawl.
  *
- * A failure is told on standard error, and false. Threads: one.
+ * On failure functions return false, with the reason on standard error. Threads: one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,9 +13,8 @@
 /* The server's URL with another database. */
 void mongodb_url(const char *server, const char *database, char *url, size_t size);
 
-/* Of the database of the URL: removes all documents of collections whose names begin with `prefix`, but for those
- * that tell what was made; numbers begin anew. The other collections are dropped when `is_alone`, and nothing is then
- * known of them. */
+/* Removes all documents of collections whose names begin with `prefix`, except the schema's marks, and restarts row
+ * numbers. With `is_alone` all other collections are dropped, with their marks. */
 bool mongodb_empty(const char *url, const char *prefix, bool is_alone);
 /* The names of the collections that begin with the prefix, in order, as a number. */
 bool mongodb_describe(const char *url, const char *prefix, char *text, size_t size);

@@ -1,4 +1,4 @@
-/* native.c - a store's own database, without pawl.
+/* native.c - access to a store's database without pawl.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +43,7 @@ static bool try_file(void *native, const char *sql, char *text, size_t size)
     return result == SQLITE_DONE;
 }
 
-/* The connection is kept in memory until the next one is left. */
+/* Also keeps the connection, until the next one is left. */
 static bool leave_file(void *native, const char *sql)
 {
     static sqlite3_stmt *statement;

@@ -1,9 +1,8 @@
-/* native.h - a store's own database, without pawl: where there is SQL, tests put tables
- * of their own beside pawl's and write to them in handlers (.own_sql).
+/* native.h - access to a store's database without pawl. In SQL stores tests create their own tables beside pawl's, and
+ * write to them in handlers (.own_sql).
  *
- * A URL is that of a store made by scenario_url. In SQL the name of a table stands in braces,
- * "select number from {own_rows}": servers want to know where it is. A failure fails the test, but
- * for native_try and native_in.
+ * URLs are those of scenario_url. Table names in SQL are in braces, "select number from {own_rows}", since servers need
+ * the schema. Failures fail the test, except in native_try and native_in.
  *
  * Threads: as the database's own library says.
  *
@@ -21,21 +20,21 @@
 #endif
 #define ON_SQL_STORES(function, parameter) TESTS(function, parameter, SQL_STORES_ROWS(function))
 
-/* A connection of the test's own: sqlite3 *, PGconn * ... */
+/* Opens a separate connection: sqlite3 *, PGconn * ... */
 void *native_open(const char *url);
 void  native_close(const char *url, void *native);
-/* The first values of all rows, with a blank between, in `text`; false: the reason is. */
+/* Returns the first value of each row in `text`, separated by blanks; false: `text` is the reason. */
 bool native_try(const char *url, void *native, const char *sql, char *text, size_t size);
 void native_run(const char *url, void *native, const char *sql);
 
-/* The connection that a handler is given, of whatever kind; NULL when it is given none. */
+/* The connection that the handler is given, of any kind; or NULL. */
 void *native_of(pawl_context *ctx);
-/* In a handler, within the transaction of its commit: PAWL_OK, or PAWL_REJECT with the reason. */
+/* In a handler, in its transaction: PAWL_OK, or PAWL_REJECT with the reason. */
 pawl_code native_in(pawl_context *ctx, const char *url, const char *sql);
-/* In a handler: begins a statement with rows, and leaves them unread. */
+/* In a handler: begins a statement with rows, but leaves them unread. */
 void native_leave_in(pawl_context *ctx, const char *url, const char *sql);
 
-/* On a connection that is opened for it. */
+/* Opens a connection for the statement. */
 void    native_exec(const char *url, const char *sql);
 int64_t native_number(const char *url, const char *sql);
 void    native_expect(const char *url, const char *sql, const char *values);

@@ -1,13 +1,12 @@
-/* observed.h - an endpoint that sends each message on to another store, and is observed;
- * and a module that does nothing by itself: the test asks in its place.
+/* observed.h - an observed endpoint that forwards each message to another store; and a passive observe module, in whose
+ * place the test makes the calls.
  *
  *     observed_open -> { world_post, world_drain, observed_ask, ... }* -> observed_close
  *
- * With ON_MODULE the scenario runs with that module; else with the one that was built.
+ * With ON_MODULE the scenario uses that module, otherwise the real one.
  *
  * Threads: one.
- * Tests: tests/unit/observe/test_runtime_observe.c, test_runtime_observe_export.c,
- * test_runtime_observe_http.c
+ * Tests: tests/unit/observe/test_runtime_observe.c, test_runtime_observe_export.c, test_runtime_observe_http.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,11 +18,10 @@
 
 PAWL_RECORD(call, A_NUMBER);
 
-/* Endpoints "left", which observed_open opens, and "right". A call to one of them goes
- * on to the destination "far". */
-#define OBSERVED_AWAY 66 /* a call of this number fails */
+/* Endpoints "left", which observed_open opens, and "right". Calls to them are forwarded to the destination "far". */
+#define OBSERVED_AWAY 66 /* number of a call that fails */
 extern const pawl_application observed_application;
-/* Deliveries to "far" that fail from now on. */
+/* Number of deliveries to "far" that fail from now on. */
 extern int observed_failures;
 
 typedef struct observed {
@@ -33,21 +31,21 @@ typedef struct observed {
     pawl_observe_options observe;
 } observed;
 
-/* Until the test ends. Sizes, routes and `options.observe` are set here. */
+/* Open until the test ends. Sizes, routes and `options.observe` are set here. */
 observed *observed_open(const char *url, pawl_observe_options observe,
                         pawl_endpoint_options options);
-/* So many calls, handled and sent on; the sum of the steps. */
+/* Sends so many calls and handles them; returns the sum of the steps. */
 pawl_step observed_send(observed *it, int count);
 
 /* ---- The module that does nothing -------------------------------------------- */
 
-extern const pawl_observe_plan *observed_plan; /* of the carrier that runs, or NULL */
+extern const pawl_observe_plan *observed_plan; /* of the current carrier, or NULL */
 extern int                      observed_starts, observed_stops, observed_wakes;
 
-/* For cmocka: from now on this module, and nothing counted. */
+/* For cmocka: uses this module from now on, with counts at zero. */
 int                 observed_use_module(void **state);
 pawl_observe_answer observed_ask(observed *it, const char *path);
-/* The page /metrics; static until the next call. */
+/* Returns the page /metrics; static until the next call. */
 const exposition *observed_metrics(observed *it);
 
 #define MODULE_ROW(function, scheme)                                                  \

@@ -1,4 +1,4 @@
-/* ping.h - the least application that tests need: an endpoint "plain", which counts its messages.
+/* ping.h - a minimal application: an endpoint "plain" that counts its messages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

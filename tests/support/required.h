@@ -1,5 +1,4 @@
-/* required.h - PAWL_REQUIRE: with "all" a test may leave out a server only where PAWL_MISSING_SERVERS
- * names it.
+/* required.h - PAWL_REQUIRE: with "all" tests may skip only servers that PAWL_MISSING_SERVERS names.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* server.c - the stores on servers that a program has made.
+/* server.c - stores that a test program creates on servers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -72,9 +72,9 @@ static void drop_store(server_store *it)
     *it = (server_store){.server = NULL};
 }
 
-static pid_t owner; /* a child of the program drops nothing */
+static pid_t owner; /* forked children must not drop the stores */
 
-/* Also those that failed tests had. */
+/* Drops all stores, also those of failed tests. */
 static void drop_all(void)
 {
     for (size_t i = 0; owner == getpid() && i < store_count; i++)
@@ -89,8 +89,8 @@ static void drop_all_at_the_end(void)
     atexit(drop_all);
 }
 
-/* Makes a store. Those of a killed program stay on a server that outlives it, and process numbers
- * come again: the time in the name tells them apart. */
+/* Creates a store. A killed program leaves its stores behind, and process ids are reused, so the name contains the
+ * time. */
 static void make(const server *from, server_store *it)
 {
     static unsigned  count;
@@ -104,7 +104,7 @@ static void make(const server *from, server_store *it)
     from->ops->describe(address_of(from), it->name, it->description, sizeof it->description);
 }
 
-/* A free one, or room for another. */
+/* Finds a free store, or space for a new one. */
 static server_store *find_free(const server *from)
 {
     for (size_t i = 0; i < store_count; i++)

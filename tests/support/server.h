@@ -2,10 +2,9 @@
  *
  *     server_url -> scenario -> server_forget
  *
- * To make a store there costs half a second (a schema of PostgreSQL), so a program makes one, or as
- * many as a scenario holds at once, and a forgotten store is emptied and handed out again. A store
- * is not handed out again when its shared tables are not what they were, or when the test failed
- * that had it. At its end the program drops them all.
+ * Creating a store takes half a second (a schema of PostgreSQL), so a program creates as many as a scenario needs at
+ * once, and empties and reuses released ones. A store is not reused if its shared tables have changed or its test
+ * failed. At its end the program drops all.
  *
  * A failure fails the test. Threads: one.
  *
@@ -17,44 +16,40 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The servers whose stores the scenarios run on. A row: the scheme, which is also the driver's
- * name; the variable of the environment that holds the server's URL. A server's own ways are in its
- * server_ops, server_X_ops, in server_X.c. */
+/* Servers on which scenarios run: the scheme, which is also the driver's name, and the environment variable with the
+ * server's URL. Differences are in server_ops: server_X_ops in server_X.c. */
 #define SQL_SERVERS(X, argument)                \
     X(argument, postgres, "PAWL_TEST_POSTGRES") \
     X(argument, mariadb, "PAWL_TEST_MARIADB")   \
     X(argument, mysql, "PAWL_TEST_MYSQL")
 #define SERVERS(X, argument) SQL_SERVERS(X, argument) X(argument, mongodb, "PAWL_TEST_MONGODB")
 
-/* Of the store `name` on the server behind a URL; it has pawl's tables. */
+/* Operations on the store `name` of a server; it has pawl's tables. */
 typedef struct server_ops {
-    /* The store's URL. */
+    /* Returns the store's URL. */
     void (*url)(const char *server, const char *name, char *url, size_t size);
-    /* Tables, columns and indexes whose names begin with "pawl_", in a form to compare. */
+    /* Describes tables, columns and indexes whose names begin with "pawl_", for a comparison. */
     void (*describe)(const char *server, const char *name, char *text, size_t size);
-    /* Removes all other tables and every row but those that say the schema's version, and
-     * numbers begin with 1 again. */
+    /* Removes all other tables, and all rows but those of the schema's version; numbers begin with 1 again. */
     void (*empty)(const char *server, const char *name);
-    /* False after a reason on standard error. Transactions that a failed test left open are
-     * ended when they are in the way. */
+    /* False: the reason is on standard error. Ends transactions that a failed test left open, if they block it. */
     bool (*drop)(const char *server, const char *name);
-    /* native.h: a connection to the store, and SQL on one, also on a handler's. Names are quoted by
-     * "..." in SQL. */
+    /* For native.h: a connection to the store, and SQL on it or on a handler's. Names in SQL are quoted by "...". */
     void *(*connect)(const char *server, const char *name);
     void (*disconnect)(void *native);
     bool (*try)(void *native, const char *sql, char *text, size_t size);
     bool (*leave)(void *native, const char *sql); /* native_leave_in */
 } server_ops;
 
-/* The scheme, or a URL of it, is of a server. */
+/* Is the scheme, or a URL of it, that of a server? */
 bool server_is(const char *url);
-/* False when the environment names no server of the scheme. */
+/* False: the environment names no server of the scheme. */
 bool server_is_there(const char *scheme);
-/* The URL of a store that has pawl's shared tables, and nothing in them. */
+/* Returns the URL of a store with pawl's shared tables, all empty. */
 void server_url(const char *scheme, char *url, size_t size);
 void server_forget(const char *url);
 
-/* Before the name of a table in SQL, to say that it is in the store: "ground.". */
+/* The prefix of table names in SQL that selects the store: "ground.". */
 const char *server_ground(const char *url);
 /* As native_open, native_close and native_try. */
 void *server_connect(const char *url);

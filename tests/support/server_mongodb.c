@@ -1,4 +1,4 @@
-/* server_mongodb.c - a store on MongoDB is a database.
+/* server_mongodb.c - stores on MongoDB: each is a database.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* server_mysql.c - a store on MySQL or MariaDB is a database.
+/* server_mysql.c - stores on MySQL and MariaDB: each is a database.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include <mysql.h>
 
-/* "mysql://user@host:port/database?...", as the servers of tests have it. */
+/* Connects by "mysql://user@host:port/database?...", the form of the tests' server URLs. */
 static MYSQL *dial(const char *server, const char *database)
 {
     char     user[100], host[100];
@@ -24,7 +24,7 @@ static MYSQL *dial(const char *server, const char *database)
     return made;
 }
 
-/* "name" is a text here, unless the session says otherwise. */
+/* In MySQL "name" is a text by default, so "..." becomes `...`. */
 static void quote(const char *sql, char *text, size_t size)
 {
     size_t used = 0;
@@ -34,7 +34,7 @@ static void quote(const char *sql, char *text, size_t size)
     text[used] = '\0';
 }
 
-/* The first values of all rows, with a blank between. */
+/* Returns the first value of each row, separated by blanks. */
 static bool try(void *native, const char *sql, char *text, size_t size)
 {
     char   quoted[2000];
@@ -59,7 +59,7 @@ static bool leave(void *native, const char *sql)
     return mysql_query(native, sql) == 0;
 }
 
-/* A connection for each server, made at its first use. */
+/* The connection to the server, made at first use. */
 static MYSQL *connection(const char *server)
 {
     static MYSQL *made[2];
@@ -72,13 +72,13 @@ static MYSQL *connection(const char *server)
         snprintf(servers[i], sizeof servers[i], "%s", server);
         mysql_query(made[i], "set session lock_wait_timeout = 60, foreign_key_checks = 0, "
                              "group_concat_max_len = 1000000");
-        /* MySQL alone keeps the next number of a table for a day, where others may read it. */
+        /* MySQL caches a table's next number for a day in its statistics. */
         mysql_query(made[i], "set session information_schema_stats_expiry = 0");
     }
     return made[i];
 }
 
-/* %1$s is the database. False after a line on standard error. */
+/* %1$s is the database. False: the reason is on standard error. */
 static bool ask(const char *server, const char *template, const char *name, char *text, size_t size)
 {
     char sql[3000];
@@ -119,7 +119,7 @@ static void describe(const char *server, const char *name, char *text, size_t si
     (void)ask(server, "select Version from `%1$s`.pawl_schema", name, text + used, size - used);
 }
 
-/* %1$s is the database, %2$s each of the tables, which have a slash between, in turn. */
+/* Runs the template for each table; names are separated by slashes. %1$s is the database, %2$s the table. */
 static void ask_each(const char *server, const char *template, const char *name, char *tables)
 {
     char sql[400], text[400];
@@ -134,8 +134,8 @@ static void ask_each(const char *server, const char *template, const char *name,
     "select group_concat(table_name separator '/') from information_schema.tables " \
     "where table_schema = '%1$s' and table_name "
 
-/* To make a table empty anew costs as much as to make it: only those that gave a number are. The rows
- * of the others go in one commit. */
+/* Truncating a table costs as much as creating it, so only tables that assigned a number are truncated. The rows of the
+ * others are deleted in one commit. */
 static void empty(const char *server, const char *name)
 {
     char own[8000], numbered[1000], shared[4000], text[100];
@@ -152,7 +152,7 @@ static void empty(const char *server, const char *name)
     (void)ask(server, "commit", name, text, sizeof text);
 }
 
-/* Sessions that a failed test left open end first. */
+/* Ends sessions that a failed test left open first. */
 static bool drop(const char *server, const char *name)
 {
     char sessions[2000], text[200];

@@ -1,4 +1,4 @@
-/* server_postgres.c - a store on PostgreSQL is a schema.
+/* server_postgres.c - stores on PostgreSQL: each is a schema.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +53,7 @@ static const char end_transactions[] =
     "    join pg_class as c on c.oid = l.relation\n"
     "    where c.relnamespace = to_regnamespace('\"%1$s\"'))";
 
-/* One for the program, made at its first use. */
+/* The program's connection, made at first use. */
 static PGconn *connection(const char *server)
 {
     static PGconn *pg;
@@ -86,7 +86,7 @@ static bool leave(void *native, const char *sql)
     return PQsendQuery(native, sql) == 1;
 }
 
-/* The answer to a statement about the schema; false after a line on standard error. */
+/* Runs a statement about the schema; false: the reason is on standard error. */
 static bool ask(const char *server, const char *template, const char *name, char *text, size_t size)
 {
     char sql[2000];

@@ -1,4 +1,4 @@
-/* shortage.c - an allocator that has no large blocks when a test says so.
+/* shortage.c - an allocator that refuses large blocks when a test wants it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,8 @@
-/* shortage.h - an allocator that has no large blocks when a test says so.
+/* shortage.h - an allocator that refuses large blocks when a test wants it.
  *
  *     shortage_install (first of all) -> { shortage = {...} -> steps }*
  *
- * A large block is more than a block of an arena, so that each large text is an allocation of its
- * own.
+ * Large blocks are larger than an arena block, so each large text is a separate allocation.
  *
  * Threads: one.
  *
@@ -18,17 +17,17 @@
 #define SHORTAGE_HUGE ((size_t)4 * 1000 * 1000)
 
 typedef struct shortage_plan {
-    long huge_left;  /* so many blocks of HUGE size or more fail */
-    int  burden_max; /* large blocks fail when `burden` is more; 0: never */
-    int  burden;     /* the test counts: handlers that ran in this step, say */
-    long countdown;  /* the large block that fails; 0: none */
+    long huge_left;  /* number of blocks of HUGE size or more that fail */
+    int  burden_max; /* large blocks fail if `burden` is larger; 0: never */
+    int  burden;     /* counted by the test, for example handlers that ran in this step */
+    long countdown;  /* countdown to the large block that fails; 0: none */
     long met;        /* allocations that failed */
 } shortage_plan;
 
 extern shortage_plan shortage;
 
 void shortage_install(void);
-/* So many bytes of a text that lives for ever. */
+/* A text of so many bytes that is never freed. */
 pawl_text shortage_ballast(size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* tests.h - a test says where it is defined how it runs, once or on each of some stores:
+/* tests.h - defines tests that run once, or on several stores:
  *
  *     TEST(a_cent_is_not_lost)
  *     {
@@ -10,10 +10,10 @@
  *         ...
  *     }
  *
- * tests/main.c runs the tests of a program, in the order of their lines, where it has no main of its own, which calls
- * tests_run. A program without a test is skipped: the build lacks the library that it is about. If the program defines
- * `tests_missing`, that is called first; it returns the exit code that ends the program, 77 to skip it, or 0. Stores of
- * the table `tests_drivers`, whose last item is NULL, are registered then.
+ * tests/main.c runs the tests of a program in the order of their lines, unless the program has its own main, which
+ * calls tests_run. A program without tests is skipped, as the build lacks the library that it tests. If the program
+ * defines `tests_missing`, that is called first: it returns 0, or the exit code that ends the program, such as 77 to
+ * skip it. Then the drivers of the table `tests_drivers`, which ends with NULL, are registered.
  *
  * The headers of the C library that most tests need are included here.
  *
@@ -31,39 +31,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After the headers that it needs. */
+/* after the headers that it needs */
 #include <cmocka.h>
 
 #include "pawl/types.h"
 
 typedef void test_fn(void);
 
-/* For a call that has to succeed: must(pawl_store_stats(..., world_error())). The error is empty, and the thread's own. */
+/* For calls that must succeed: must(pawl_store_stats(..., world_error())). The error is cleared, and belongs to the
+ * thread. */
 pawl_error *world_error(void);
 void        must(pawl_code code);
 
 bool text_is(pawl_text text, const char *what);
 
-/* Calls `done(it)` when the test ends, a TEST, ON_STORE or ON_GROUND: the last one first, then its worlds end.
- * A test that failed leaves everything as it is. */
+/* Calls `done(it)` when the test (TEST, ON_STORE or ON_GROUND) ends: in reverse order, before its worlds are closed.
+ * Not called if the test fails. */
 typedef void test_done_fn(void *it);
 void         test_later(test_done_fn *done, void *it);
-/* Calls now what was put off for `it`; nothing for NULL. */
+/* Calls now what test_later registered for `it`; does nothing for NULL. */
 void test_now(void *it);
-/* An arena until the test ends; and a store that somebody opened, or that is opened, which is closed then. */
+/* An arena, and a store that is closed, when the test ends. */
 pawl_arena        *test_arena(void);
 struct pawl_store *test_store(struct pawl_store *store);
 struct pawl_store *test_open(const char *url);
-/* Of the whole store, at the end of time; their texts are in the arena, which is emptied first. */
+/* Statistics of the whole store at the end of time; texts are in the arena, which is reset first. */
 struct pawl_stats test_stats(struct pawl_store *store, pawl_arena *arena);
-/* A text made as by printf, in any thread, until the test ends. */
+/* Formats a text as printf does, in any thread; valid until the test ends. */
 const char *test_text(const char *format, ...) PAWL_PRINTF(1, 2);
-/* A test kit until the test ends. */
+/* A test kit that ends with the test. */
 struct pawl_application;
 struct pawl_test_options;
 struct pawl_test *test_kit(const struct pawl_application  *application,
                            const struct pawl_test_options *options);
-/* Lines that were told: all of them, or those that contain a part. */
+/* Recorded lines: all, or those that contain `part`. */
 typedef struct test_lines {
     const char *part;
     int         count;
@@ -71,26 +72,26 @@ typedef struct test_lines {
     char        text[8000]; /* as many as fit, each with a line feed */
 } test_lines;
 
-/* Empties `lines`, and has the log of this level and worse told to it; with `part` NULL all of it. */
+/* Clears `lines`, and records log lines of this level and worse there; `part` NULL: all. */
 void test_listen(test_lines *lines, pawl_log_level level, const char *part);
-/* For calls that tell lines; the context points to a test_lines. */
+/* Records a line, for calls with a pawl_line_fn; the context points to a test_lines. */
 void test_line(pawl_text line, void *context);
-/* The module of a driver, and its functions and tables that only a test's build exports. */
+/* The module of a driver, and its functions and tables that only test builds export. */
 void *test_module(const char *driver);
 void *test_symbol(void *module, const char *name);
-/* For those that run tests. */
+/* For test runners. */
 void test_begin(void);
 void test_end(void);
 
 /* For cmocka: the state points to a test_fn *. */
 void test_run(void **state);
 
-/* Adds rows of the program's table, those of one test. */
+/* Adds the rows of one test to the program's table. */
 void tests_add(int line, const struct CMUnitTest *rows, size_t count);
-/* Runs the table between a setup and a teardown, or NULL; the exit code of the program. */
+/* Runs the table between a setup and a teardown, which may be NULL; returns the program's exit code. */
 int tests_run(CMFixtureFunction setup, CMFixtureFunction teardown);
 
-/* Begins the definition of a test that has these rows of cmocka's. */
+/* Begins the definition of a test that has these cmocka rows. */
 #define TESTS(function, parameter, ...)                                            \
     static void                              function(parameter);                  \
     static const struct CMUnitTest           rows_of_##function[] = {__VA_ARGS__}; \
@@ -100,7 +101,7 @@ int tests_run(CMFixtureFunction setup, CMFixtureFunction teardown);
     }                                                                              \
     static void function(parameter)
 
-/* A row, of a test between a setup and a teardown that leave the state alone. */
+/* A row for a test whose setup and teardown do not use the state. */
 #define TEST_ROW(function, setup, teardown)                \
     {                                                      \
 #function, test_run, setup, teardown, &(test_fn *) \
@@ -112,39 +113,39 @@ int tests_run(CMFixtureFunction setup, CMFixtureFunction teardown);
 #define TEST(function) TESTS(function, void, TEST_ROW(function, NULL, NULL))
 #define TEST_BETWEEN(function, setup, teardown) \
     TESTS(function, void, TEST_ROW(function, setup, teardown))
-/* A test of a program whose setup, that of all tests, leaves a state. */
+/* A test that gets the state which the program's setup, shared by all tests, has made. */
 #define STATE_TEST(function, parameter) TESTS(function, parameter, cmocka_unit_test(function))
 
-/* Items of an array. */
+/* Number of items in an array. */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The initialiser of an application that has these endpoints, "name", &one, &two. */
+/* Initialiser of an application with these endpoints: "name", &one, &two. */
 #define APPLICATION(name_, ...)                                                        \
     {                                                                                  \
         PAWL_APPLICATION_HEAD, .name = name_, .endpoints = PAWL_ENDPOINTS(__VA_ARGS__) \
     }
 
-/* Fields of a record that has one: PAWL_RECORD(note, A_NUMBER). */
+/* Fields of a record with one number: PAWL_RECORD(note, A_NUMBER). */
 #define A_NUMBER(F) F(INT32, number)
 #define A_NAME(F) F(TEXT, name)
 
-/* The initialiser of a saga: "name", its state, "the property that finds it", and the rows of `on`. */
+/* Initialiser of a saga: "name", its state, "its correlation property", and the rows of `on`. */
 #define SAGA_OF(name_, state_, correlation_, ...)                                    \
     {                                                                                \
         .name = name_, .state = PAWL_RECORD_OF(state_), .correlation = correlation_, \
         .on = PAWL_ON(__VA_ARGS__)                                                   \
     }
 
-/* Members of a pawl_changes with the changes of one unit. */
+/* Members of a pawl_changes with one unit. */
 #define ONE_UNIT .group_count = 1, .unit_count = 1
-/* A set with one change of the kind, at a time; the members of the change follow. */
+/* A set with one change of the kind; its members follow. */
 #define ONE_CHANGE(kind, now_, ...) \
     (&(pawl_changes){ONE_UNIT, .now = (now_), .kind = {&(pawl_##kind){__VA_ARGS__}, 1}})
-/* Commits one change. */
+/* Commits one change, which must succeed. */
 #define MUST_COMMIT(store, kind, now, ...) \
     must(pawl_store_commit(store, ONE_CHANGE(kind, now, __VA_ARGS__), NULL, world_error()))
 
-/* A row, for a test on a ground of its own: ground_run, ground_setup and ground_teardown are those of the header of the
+/* A row for a test on a ground of its own. ground_run, ground_setup and ground_teardown come from the header of the
  * store (tests/contract). */
 #define GROUND_ROW(function, setup, teardown)                  \
     {                                                          \

@@ -1,4 +1,4 @@
-/* thread.c - an endpoint in a thread of its own, and waiting for what it does.
+/* thread.c - runs an endpoint in its own thread, and waits for its effects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

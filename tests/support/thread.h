@@ -1,10 +1,9 @@
-/* thread.h - an endpoint in a thread of its own, and waiting for what it does.
+/* thread.h - runs an endpoint in its own thread, and waits for its effects.
  *
  *     runner_create -> runner_start -> runner_stop | runner_join -> runner_destroy
- *     runner_open -> runner_close       the same with fewer words
+ *     runner_open -> runner_close       the same, shorter
  *
- * A test waits for a state, with a bound far beyond what it takes, and fails when
- * the state does not come:
+ * A test waits for a state, with a generous limit, and fails if the state is not reached:
  *
  *     patience left = patience_of(THREAD_SECONDS);
  *     while (!is_reached())
@@ -23,46 +22,44 @@
 #include <stdatomic.h>
 #include <time.h>
 
-/* A worker without wake-ups would sleep for 30 s: who waits for one fails before. */
+/* Less than the 30 s after which a worker polls: so a missing wake-up fails the test. */
 #define THREAD_SECONDS 25
 
 typedef struct runner {
     pawl_endpoint *endpoint;
     pthread_t      thread;
-    pawl_code      code; /* of pawl_endpoint_run, once it has ended */
+    pawl_code      code; /* result of pawl_endpoint_run, after its end */
     pawl_error     error;
 } runner;
 
-/* Name NULL: the application's only endpoint. Of the options, what zero means is the
- * library's; size and store are set here. */
+/* Name NULL: the application's only endpoint. Zero options mean the library's defaults; size and store are set here. */
 void runner_create(runner *it, const pawl_application *application, const char *name,
                    const char *url, pawl_endpoint_options options);
 void runner_start(runner *it);
-/* Waits until the run ends by itself; `code` and `error` say how. */
+/* Waits until the run ends by itself; `code` and `error` have its result. */
 void runner_join(runner *it);
-/* Stops the run, which ends well. */
+/* Stops the run, which must succeed. */
 void runner_stop(runner *it);
 void runner_destroy(runner *it);
 
 void runner_open(runner *it, const pawl_application *application, const char *name, const char *url,
                  pawl_endpoint_options options);
 void runner_close(runner *it);
-/* A runner that is open until its test ends. */
+/* Opens a runner that is closed when the test ends. */
 runner *runner_begin(const pawl_application *application, const char *name, const char *url,
                      pawl_endpoint_options options);
 
-/* Of the time between two checks a quarter of a second counts at most: on a machine that
- * stands still nothing can be expected to come. */
+/* Between two checks at most a quarter of a second counts, so that a machine that stalls does not fail a test. */
 typedef struct patience {
     int64_t left_ms;
-    int64_t looked_ms; /* monotonic: the last time */
+    int64_t looked_ms; /* monotonic: the last check */
 } patience;
 
 patience patience_of(int seconds);
-/* Waits a moment; fails with the text when the time is over. */
+/* Waits a moment; fails with the text when the limit is reached. */
 void patience_wait(patience *left, const char *format, ...) PAWL_PRINTF(2, 3);
 
-/* Until the number is the wanted one, or more. */
+/* Waits until the number is at least `wanted`. */
 void wait_for_count(atomic_int *count, int wanted);
 
 #endif

@@ -1,4 +1,4 @@
-/* trip.c - one scenario that touches every kind of work.
+/* trip.c - a scenario with every kind of work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -94,8 +94,8 @@ static void go_on(trip *self)
     }
 }
 
-/* Both clocks move, so that the runner's back-off comes due as well; in all by
- * less than a lease, so that one that was left behind shows. */
+/* Advances both clocks, so that the dispatcher's back-off ends as well; in total by less than a lease, so that a lease
+ * left behind is noticed. */
 static void move(trip *self, int64_t duration)
 {
     pawl_clock_set(self->it.business, pawl_clock_now(self->it.business) + duration);

@@ -1,11 +1,9 @@
-/* trip.h - one scenario that touches every kind of work, for fault loops: a saga
- * that sets two timeouts and sends three messages to another store, and an
- * aggregator that is filled once.
+/* trip.h - a scenario with every kind of work, for fault loops: a saga that sets two timeouts and sends three messages
+ * to another store, and an aggregator that is filled once.
  *
  *     trip_open -> trip_go with faults armed -> trip_end with none -> trip_close
  *
- * Its texts are larger than a block of an arena, so that most copies are
- * allocations of their own.
+ * Texts are larger than an arena block, so that most copies are separate allocations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,19 +16,18 @@ extern const pawl_application trip_application;
 
 typedef struct trip {
     world       it;
-    pawl_store *keep; /* keeps a target in memory */
+    pawl_store *keep; /* keeps a memory store alive */
     const char *target;
     pawl_route  routes[2];
     char        label[60];  /* of the fault, for messages */
-    bool       *has_failed; /* set by the fault; a call may fail only then, and once */
-    pawl_code   code;       /* with which */
+    bool       *has_failed; /* set by the fault; a call may fail only after that, and only once */
+    pawl_code   code;       /* the code of that failure */
 } trip;
 
 void trip_open(trip *self, const char *url, const char *target);
-/* Everything up to the last timeout. */
+/* Runs everything up to the last timeout. */
 void trip_go(trip *self);
-/* Brings it to its end without faults and checks that nothing is lost and
- * nothing is there twice. */
+/* Runs to the end without faults, and checks that nothing is lost or duplicated. */
 void trip_end(trip *self);
 void trip_close(trip *self);
 

@@ -1,10 +1,10 @@
-/* turns.h - which calls of a scenario go wrong in turn: each of them in memory, every third on SQLite and with the
- * address sanitizer, and on a server, where a run takes longer, a few, far apart, and in each loop others.
+/* turns.h - which calls of a scenario a fault loop lets fail: all in memory; every third on SQLite and with the address
+ * sanitizer; on servers, where runs take longer, a few, different ones in each loop.
  *
  *     stride_of -> 1 for each, 3 for every third; on SQLite each with PAWL_TEST_WHOLE
  *     turns_of -> for (n = first; n <= last; n += stride)
- *     turns_takes -> whether a case of a long list is run by this test: a third of them every day, all with
- *                    PAWL_TEST_WHOLE (./test --long)
+ *     turns_takes -> does this test run a case of a long list? A third every day, all with PAWL_TEST_WHOLE
+ *                    (./test --long)
  *
  * Threads: one.
  * Tests: those of tests/fault
@@ -23,20 +23,20 @@
 
 #define SERVER_TURNS (turns_are_whole() ? 3 : 2)
 #define SERVER_SEEDS 2
-#ifdef PAWL_SANITIZED /* the same loops run without it, too: turns_of takes others there */
+#ifdef PAWL_SANITIZED /* the same loops also run without the sanitizer; here turns_of selects other calls */
 #define IS_SANITIZED 1
 #else
 #define IS_SANITIZED 0
 #endif
-#define SERVER_SLACK 8 /* calls that another run there may have fewer: looks, tries */
+#define SERVER_SLACK 8 /* calls that another run may have fewer: reads, retries */
 
-/* ./test --long leaves out nothing. */
+/* ./test --long runs all. */
 static inline bool turns_are_whole(void)
 {
     return getenv("PAWL_TEST_WHOLE") != NULL;
 }
 
-/* On a server as the caller says. */
+/* On servers the stride is the caller's. */
 static inline long stride_of(const char *url, long on_server)
 {
     if (server_is(url))
@@ -49,7 +49,7 @@ typedef struct turns {
     long first, stride, last;
 } turns;
 
-/* Of so many calls. */
+/* The turns for a scenario with so many calls. */
 static inline turns turns_of(const char *url, long calls)
 {
     static long shift;
@@ -61,13 +61,13 @@ static inline turns turns_of(const char *url, long calls)
 
 #define TURNS_PARTS 3
 
-/* Case `index` of a list, for the tests that share it: each has another `part`, so that every case is run by one. */
+/* Does this test run case `index`? Tests that share a list have different parts, so that every case is run by one. */
 static inline bool turns_takes(unsigned index, unsigned part)
 {
     return turns_are_whole() || index % TURNS_PARTS == part % TURNS_PARTS;
 }
 
-/* How many seeds are tried. */
+/* Number of seeds to try. */
 static inline uint64_t seeds_of(const char *url, uint64_t elsewhere)
 {
     return server_is(url) ? SERVER_SEEDS : elsewhere;

@@ -1,4 +1,4 @@
-/* world.c - an application under the virtual clock.
+/* world.c - runs an application under a virtual clock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -71,7 +71,7 @@ void world_forget(world_log *log)
 
 /* ---- Scenarios ------------------------------------------------------------ */
 
-/* A store that other code stands before may be one on a server. */
+/* A store behind a wrapping driver may be on a server. */
 static bool is_made_by_open(const char *url)
 {
     return strncmp(url, "memory:", 7) == 0 || strncmp(url, "sqlite:", 7) == 0;
@@ -127,13 +127,13 @@ void scenario_url_like(const char *given, char *url, size_t size)
     assert_true(scenario_url(scheme, url, size));
 }
 
-/* Of the test that runs; a free one has no store. */
+/* Held stores of the current test; a free entry has no store. */
 static struct {
     char        url[1000];
     pawl_store *store;
 } held[8];
 
-/* `url` NULL: all of them. */
+/* `url` NULL: all. */
 static void let_go(const char *url)
 {
     for (size_t i = 0; i < COUNT(held); i++)
@@ -165,8 +165,8 @@ void scenario_forget(const char *url)
         fail_msg("%s is not empty when a test ends", path);
 }
 
-/* A scenario that runs on the memory store asks nothing of a driver that its contract tests do not: it runs on one of
- * the servers, the next scenario on the next one, and on all with PAWL_TEST_WHOLE (./test --long). */
+/* A scenario that also runs on the memory store needs nothing of a driver that the contract tests do not check. So each
+ * scenario runs on one of the servers, in turn, and on all with PAWL_TEST_WHOLE (./test --long). */
 static bool is_left_to_the_long_run(const scenario *it)
 {
 #define NAME(argument, scheme, variable) #scheme,
@@ -184,10 +184,10 @@ static bool is_left_to_the_long_run(const scenario *it)
     return false;
 }
 
-/* Of the test that runs; a free one has no business clock. */
+/* Worlds of the current test; a free entry has no business clock. */
 static world begun[8];
 
-/* PAWL_TEST_LONG_ONES leaves all others out. */
+/* With PAWL_TEST_LONG_ONES only the long ones run. */
 void scenario_run(void **state)
 {
     const scenario *it      = *state;
@@ -211,7 +211,7 @@ void scenario_run(void **state)
     if (is_odbc)
         assert_true(odbc_url_of(url, "", through));
     pawl__arena_overwrite(true);
-    memset(begun, 0, sizeof begun); /* the worlds of a test that failed stay as they are */
+    memset(begun, 0, sizeof begun); /* worlds of a failed test are left as they are */
     memset(held, 0, sizeof held);
     test_begin();
     it->run(is_odbc ? through : url);
@@ -373,7 +373,7 @@ pawl_step world_go(world *it, int64_t duration)
     return world_drain(it);
 }
 
-/* A clock is its time. */
+/* Writes the time into the clock directly. */
 void world_set_back(world *it, int64_t duration)
 {
     atomic_fetch_sub((_Atomic pawl_time *)(void *)it->machine, duration);

@@ -1,4 +1,4 @@
-/* byte.c - a module whose tables are one byte each.
+/* byte.c - an invalid module: its tables have a size of one byte.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,5 @@
-/* careless.c - a driver module with a defect: the memory store, whose claims
- * leave out a timeout at exactly its due time. For tests of `pawl conformance`,
- * which must find it. The first claim of "careless:slow" takes eleven seconds.
+/* careless.c - a driver module with a defect: the memory store, but claims miss a timeout at exactly its due time. For
+ * tests of `pawl conformance`, which must find that. The first claim of "careless:slow" takes eleven seconds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +12,7 @@
 extern const pawl_store_ops    pawl__memory_driver;
 PAWL_API extern pawl_store_ops pawl_store_driver;
 pawl_store_ops                 pawl_store_driver;
-static unsigned                slow_s; /* how long the next claim takes */
+static unsigned                slow_s; /* duration of the next claim, in seconds */
 
 static pawl_code careless_open(pawl_store *store, const char *url,
                                const pawl_store_options *options, pawl_error *error)
@@ -37,7 +36,7 @@ static pawl_code careless_claim(pawl_store *store, const pawl_timeout_claim *cla
     return pawl__memory_driver.timeout_claim(store, &changed, arena, rows, error);
 }
 
-/* The memory store's table is known only when both are loaded. */
+/* The memory store's table is available only after both are loaded. */
 __attribute__((constructor)) static void fill_in(void)
 {
     pawl_store_driver               = pawl__memory_driver;

@@ -1,4 +1,4 @@
-/* code.c - a module whose symbol is a function where a table belongs.
+/* code.c - an invalid module: its symbol is a function, not a table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

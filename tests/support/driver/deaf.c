@@ -1,4 +1,4 @@
-/* deaf.c - a module of transports alone: its inbound transport takes nothing, which is refused.
+/* deaf.c - a module with transports only; its inbound transport has no entry to receive, so it is refused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

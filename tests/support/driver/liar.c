@@ -1,4 +1,4 @@
-/* liar.c - a module whose tables say that they are large, and are their size alone.
+/* liar.c - an invalid module: the size in its tables is larger than the tables.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

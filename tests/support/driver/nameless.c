@@ -1,4 +1,4 @@
-/* nameless.c - a module that is no driver: it exports another name.
+/* nameless.c - a module that is not a driver: it exports another name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

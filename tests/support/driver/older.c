@@ -1,5 +1,4 @@
-/* older.c - a module whose table is of another pawl: it has its size and no
- * more.
+/* older.c - a module built for another version of pawl: its table contains only the size.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,5 @@
-/* tiny.c - a driver module with as little in it as a driver may have: what
- * pawl_store_load is tried on, and transports of the same scheme. Nothing is stored or
- * carried.
+/* tiny.c - the smallest valid driver module, with transports of the same scheme, for tests of pawl_store_load. It
+ * stores and delivers nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

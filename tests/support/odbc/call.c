@@ -1,4 +1,4 @@
-/* call.c - the record of calls, and the answer to one.
+/* call.c - records calls and returns their answers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,11 +9,11 @@
 #include <string.h>
 #include <time.h>
 
-#define BLOCK_S_MAX 20 /* a call that nobody ends is a test's defect */
+#define BLOCK_S_MAX 20 /* a call that nobody ends is a defect of the test */
 
 pthread_mutex_t       scripted_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t woken         = PTHREAD_COND_INITIALIZER;
-static bool is_woken; /* the call that blocks; an end that finds none is lost, as a server's is */
+static bool           is_woken; /* ends the blocked call; lost if there is none, as on a server */
 
 void scripted_record(const scripted_connection *connection, const char *call, const char *text)
 {
@@ -114,7 +114,7 @@ SQLRETURN SQLGetDiagRec(SQLSMALLINT type, SQLHANDLE handle, SQLSMALLINT number, 
     return SQL_SUCCESS;
 }
 
-/* The manager asks for fields beside each record; without the function it has no records at all. */
+/* The driver manager reads fields of each record; without this function it reports no records. */
 SQLRETURN SQLGetDiagField(SQLSMALLINT type, SQLHANDLE handle, SQLSMALLINT number, SQLSMALLINT field,
                           SQLPOINTER value, SQLSMALLINT size, SQLSMALLINT *length)
 {

@@ -39,7 +39,7 @@ SQLRETURN SQLSetEnvAttr(SQLHENV env, SQLINTEGER attribute, SQLPOINTER value, SQL
 
 /* ---- Connecting ---------------------------------------------------------- */
 
-/* The value of the last attribute of that name. */
+/* Reads the value of the last attribute of that name. */
 static void take_attribute(const char *all, const char *name, char *to, size_t size)
 {
     size_t name_size = strlen(name);
@@ -138,7 +138,7 @@ static SQLRETURN put_text(const char *text, SQLPOINTER value, SQLSMALLINT size, 
     return SQL_SUCCESS;
 }
 
-/* The driver says that it counts each row of an array, as drivers do that have the sum alone. */
+/* Claims to count each row of an array, as some drivers do that only know the sum. */
 SQLRETURN SQLGetInfo(SQLHDBC dbc, SQLUSMALLINT what, SQLPOINTER value, SQLSMALLINT size,
                      SQLSMALLINT *length)
 {

@@ -10,7 +10,7 @@
  *
  *     Driver=FOLDER/scripted_odbc.so;Script=FILE;Log=FILE
  *
- * A statement that the script does not name fails with its text, which is "missing" in the record.
+ * A statement that matches no rule fails with its text, and is recorded as "missing".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,10 +25,10 @@
 
 #define SCRIPTED_PARAMETERS_MAX 1000
 
-/* Each handle begins with it. */
+/* First member of each handle. */
 typedef struct scripted_handle {
     const script_record *records; /* of its last call */
-    script_record        own;     /* of a failure that no script tells */
+    script_record        own;     /* for failures that are not in the script */
 } scripted_handle;
 
 typedef struct scripted_connection {
@@ -51,28 +51,28 @@ typedef struct scripted_statement {
     scripted_connection *connection;
     char                *text;
     unsigned             prepared_columns;
-    const script_answer *answer; /* NULL: it has not run, or was closed */
+    const script_answer *answer; /* NULL: not executed, or closed */
     const script_row    *next_row;
     const script_row    *row;
-    unsigned             column; /* the one that is read, and how much of it was */
+    unsigned             column; /* the column that is read, and how much of it was */
     size_t               offset;
     bool                 is_cancelled;
     long                 deaf;
     scripted_parameter   parameters[SCRIPTED_PARAMETERS_MAX];
     unsigned             parameter_count;
-    unsigned             bound_count; /* SQLBindParameter since it ran last */
+    unsigned             bound_count; /* SQLBindParameter calls since the last run */
 } scripted_statement;
 
-extern pthread_mutex_t scripted_lock; /* over all handles and scripts */
+extern pthread_mutex_t scripted_lock; /* guards all handles and scripts */
 
-/* All with the lock. */
+/* Called with the lock, as all below. */
 void scripted_record(const scripted_connection *connection, const char *call, const char *text);
 SQLRETURN scripted_fail(scripted_handle *handle, const char *state, const char *why,
                         const char *text);
-/* The statement's text is not named by the script. */
+/* Fails, as no rule matches the statement. */
 SQLRETURN scripted_missing(const scripted_connection *connection, scripted_handle *handle,
                            const char *text);
-/* Does as the answer says; `statement` may be NULL. The lock is given back while it blocks. */
+/* Executes the answer; `statement` may be NULL. Releases the lock while it blocks. */
 SQLRETURN scripted_answer(scripted_connection *connection, scripted_handle *handle,
                           scripted_statement *statement, const script_answer *answer);
 void      scripted_cancel(scripted_statement *statement);

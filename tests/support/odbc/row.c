@@ -39,7 +39,7 @@ SQLRETURN SQLFetch(SQLHSTMT stmt)
     return SQL_ERROR;
 }
 
-/* A piece of a long value; the length told is that of all that is left, unless it is not known. */
+/* Returns a piece of a long value. The reported length is that of the rest, or SQL_NO_TOTAL. */
 static SQLRETURN put_piece(scripted_statement *statement, const script_value *value, bool is_text,
                            char *to, size_t room, SQLLEN *indicator)
 {
@@ -78,11 +78,11 @@ static void put_time(const char *text, SQL_TIMESTAMP_STRUCT *to)
 
 #define WIDE_MAX 200000 /* of a piece */
 
-/* Characters of scripts are ASCII: each becomes two bytes. */
+/* Script texts are ASCII: each character becomes two bytes. */
 static SQLRETURN put_wide(scripted_statement *statement, const script_value *value, uint16_t *to,
                           size_t room, SQLLEN *indicator)
 {
-    static char piece[WIDE_MAX]; /* a test has one thread that reads */
+    static char piece[WIDE_MAX]; /* only one thread of a test reads */
     size_t      units = room / 2 < sizeof piece ? room / 2 : sizeof piece;
     SQLRETURN   put   = put_piece(statement, value, true, piece, units, indicator);
     for (size_t i = 0; SQL_SUCCEEDED(put) && i < units; i++) {

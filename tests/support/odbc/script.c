@@ -1,4 +1,4 @@
-/* script.c - reading a script, and finding answers in it.
+/* script.c - reads a script and finds answers in it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #define LINE_SIZE 4000
 
-static script *scripts; /* under the driver's lock; as long as the process */
+static script *scripts; /* guarded by the driver's lock; never freed */
 
 /* ---- Patterns ------------------------------------------------------------ */
 
@@ -52,7 +52,8 @@ static char *fill(size_t size, const char *with)
     return text;
 }
 
-/* A text in quotes, a quote in it twice. The end is behind the last quote; NULL: there is none. */
+/* Reads a text in single quotes; a doubled quote is a quote. Returns the end after the last quote; NULL: there is
+ * none. */
 static const char *read_quoted(script_value *to, const char *at)
 {
     to->text = malloc(strlen(at) + 1);

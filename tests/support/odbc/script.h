@@ -1,4 +1,4 @@
-/* script.h - the script of an ODBC driver that has no server: statements, and their answers.
+/* script.h - the script of an ODBC driver without a server: statements and their answers.
  *
  *     name libmaodbc.so              as the driver calls itself (SQL_DRIVER_NAME)
  *     types                          parameters of a long type are recorded behind the word "long"
@@ -26,9 +26,8 @@
  *       gone                         the connection is dead from then on: each call fails without a record
  *       then                         begins the next result (SQLMoreResults)
  *
- * Rules of other calls begin with the call: "on connect *" (the connection string), "on prepare *", without
- * which both succeed, and "on end commit", "on end rollback" (SQLEndTran). A line that begins with '#' is passed
- * over.
+ * Rules of other calls begin with the call: "on connect *" (the connection string), "on prepare *", without which both
+ * succeed, and "on end commit", "on end rollback" (SQLEndTran). A line that begins with '#' is passed over.
  *
  * Threads: a rule's uses are counted under the driver's lock. Tests: tests/contract/test_odbc_scripted.c
  *
@@ -43,11 +42,11 @@
 #define SCRIPT_COLUMNS_MAX 40
 
 typedef struct script_value {
-    char  *text; /* NULL: null */
+    char  *text; /* NULL: SQL null */
     size_t size; /* of the text */
-    size_t said; /* the length that is told */
+    size_t said; /* the reported length */
     bool   is_open;
-    bool   is_whole; /* no piece ends within a character */
+    bool   is_whole; /* pieces end between characters */
     bool   is_session;
     bool   is_failed;
 } script_value;
@@ -68,13 +67,13 @@ typedef struct script_record {
 typedef enum script_result { SCRIPT_DONE, SCRIPT_INFO, SCRIPT_NO_DATA, SCRIPT_ERROR } script_result;
 
 typedef struct script_answer {
-    struct script_answer *next; /* the next result */
+    struct script_answer *next; /* next result */
     script_result         result;
     unsigned              column_count;
     long                  count;
     script_row           *rows;
     script_record        *records; /* of the result */
-    script_record        *fetch;   /* of SQLFetch behind the rows; NULL: it ends */
+    script_record        *fetch;   /* of SQLFetch after the rows; NULL: the normal end */
     bool                  blocks;
     bool                  stalls;
     bool                  wakes;
@@ -85,7 +84,7 @@ typedef struct script_answer {
 typedef struct script_rule {
     struct script_rule *next;
     char               *pattern;
-    long                times; /* left; -1: any number */
+    long                times; /* remaining uses; -1: any number */
     script_answer      *answers;
 } script_rule;
 
@@ -93,18 +92,18 @@ typedef struct script {
     struct script *next;
     char          *path;
     char           name[100];
-    char           failure[300]; /* why it could not be read; "": it was */
+    char           failure[300]; /* why the file is invalid; "": it is valid */
     bool           has_types;
     script_rule   *rules;
-    int            connections; /* the number of the last one */
+    int            connections; /* number of the last connection */
 } script;
 
-/* Reads the file, once for the life of the process. NULL: no memory. */
+/* Reads the file once per process. NULL: no memory. */
 script *script_of(const char *path);
-/* The answers to a text, whose use is counted; NULL: no rule names it. With a `kind` ("prepare ") rules alone
- * whose pattern begins so, which is not in the text. */
+/* Finds the answers to a text, and counts the use; NULL: no rule matches. With a `kind` ("prepare ") only rules whose
+ * pattern begins with it; the kind is not part of the text. */
 const script_answer *script_find(script *of, const char *kind, const char *text);
-/* The columns of the text's first result, by whichever of its rules has some. False: no rule names it. */
+/* Number of columns of the text's first result, from any matching rule that has columns. False: no rule matches. */
 bool script_columns(const script *of, const char *text, unsigned *count);
 bool script_fits(const char *pattern, const char *text);
 

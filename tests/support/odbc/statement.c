@@ -37,7 +37,7 @@ static int show_time(char *to, size_t size, const SQL_TIMESTAMP_STRUCT *time)
                     (unsigned)(time->fraction / 1000));
 }
 
-/* Characters of tests are ASCII in UTF-16. */
+/* Test texts are ASCII, here in UTF-16. */
 static int show_wide(char *to, size_t size, const uint16_t *wide, SQLLEN length)
 {
     char   text[SHOWN_MAX + 1];
@@ -61,7 +61,7 @@ static int show(char *to, size_t size, const scripted_parameter *one)
     return show_bytes(to, size, one->data, length == SQL_NTS ? (SQLLEN)strlen(one->data) : length);
 }
 
-/* Before the run: FreeTDS prepares a statement anew that had parameters bound since it ran. */
+/* Before a run records whether parameters were bound since the last run: FreeTDS then prepares the statement again. */
 static void record_bound(scripted_statement *statement)
 {
     char text[CALL_SIZE];
