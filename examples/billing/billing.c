@@ -1,7 +1,7 @@
-/* billing.c - the services to which the orders example sends: a bank that accepts every payment, and a
- * carrier. An application of two endpoints, built as a module for `pawl run`.
+/* billing.c - services that the orders example sends to: a bank that accepts every payment, and a carrier. An
+ * application with two endpoints, as a module for `pawl run`.
  *
- * Built in this folder, against an installed pawl:
+ * To build in this folder with an installed pawl:
  *
  *     cc -std=c17 -shared -fPIC -I.. -o billing.so billing.c $(pkg-config --cflags --libs pawl)
  *

@@ -1,15 +1,15 @@
-/* main.c - messages in a transaction of your own, on PostgreSQL.
+/* main.c - sends messages in your own transaction, on PostgreSQL.
  *
- * To place an order, the program writes a row of its own table and sends a message, in one
- * transaction of its own: both are committed, or neither. It places two orders, commits the
- * first and rolls back the second. Then an endpoint prints which messages arrived.
+ * To place an order, the program writes a row of its own table and sends a message, in one transaction of its own: both
+ * are committed, or neither. It places two orders, commits the first and rolls back the second. Then an endpoint prints
+ * which messages arrived.
  *
  *     pawl schema apply --store URL     once: pawl's tables
  *     enlist URL                        postgres://user@host/database
  *
- * trigger.sql sends a message by SQL alone; the endpoint here handles it, too.
+ * trigger.sql sends a message with SQL only; the endpoint here handles it, too.
  *
- * Built in this folder, against an installed pawl:
+ * To build in this folder with an installed pawl:
  *
  *     cc -std=c17 -o enlist main.c $(pkg-config --cflags --libs pawl libpq)
  *
@@ -63,7 +63,7 @@ static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "enl
 
 /* ---- The caller's own SQL ------------------------------------------------------ */
 
-/* Runs a statement; `*number` is the first column of its only row, if it has one. */
+/* Runs a statement; `*number` is the first column of its row, if there is one. */
 static pawl_code run(PGconn *pg, const char *sql, const char *parameter, int64_t *number,
                      pawl_error *error)
 {
@@ -79,7 +79,7 @@ static pawl_code run(PGconn *pg, const char *sql, const char *parameter, int64_t
     return code;
 }
 
-/* Adds the row and the message. The caller begins and ends the transaction. */
+/* Inserts the row and sends the message. The caller begins and ends the transaction. */
 static pawl_code place_order(pawl_store *store, PGconn *pg, const char *cents, int64_t *order_id,
                              pawl_error *error)
 {

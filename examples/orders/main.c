@@ -1,15 +1,14 @@
-/* main.c - runs the orders application in an event loop of this file: it steps two endpoints and prints
- * what happens.
+/* main.c - runs the orders application in its own event loop: it steps two endpoints and prints what happens.
  *
- * The second endpoint stands in for other systems: it takes payments, ships
- * orders and handles the events. One customer never pays.
+ * The second endpoint stands in for other systems: it takes payments, ships orders and handles the events. One customer
+ * never pays.
  *
- * Business time is a virtual clock. When nothing is due, the loop sets it to the next
- * due time, so that the 15 minutes that an order waits for its payment pass at once.
+ * Business time is a virtual clock. When nothing is due, the loop sets it to the next due time, so that the 15 minutes
+ * that an order waits for its payment pass at once.
  *
  *     orders [STORE]        default: memory:
  *
- * Built in this folder, against an installed pawl:
+ * To build in this folder with an installed pawl:
  *
  *     cc -std=c17 -o orders [a-z]*.c $(pkg-config --cflags --libs pawl)
  *
@@ -26,7 +25,7 @@
 #define ORDER_COUNT 25
 #define UNPAID 13 /* the order whose customer has no money */
 
-/* ---- The world outside ----------------------------------------------------- */
+/* ---- Other systems --------------------------------------------------------- */
 
 static void say(const pawl_context *ctx, const char *what, pawl_text who)
 {
@@ -76,7 +75,7 @@ static const pawl_endpoint_spec world = {
 static const pawl_application world_application = {PAWL_APPLICATION_HEAD, .name = "world",
                                                    .endpoints = PAWL_ENDPOINTS(&world)};
 
-/* Where the orders' destinations lead: here, both to the world's queue. */
+/* Routes of the orders' destinations: here both lead to the queue of endpoint "world". */
 static const pawl_route routes[] = {
     {.name = "billing", .queue = "world"}, {.name = "carrier", .queue = "world"}, {.name = NULL}};
 
@@ -108,8 +107,7 @@ static pawl_code place_orders(const orders_program *program, pawl_error *error)
     return code;
 }
 
-/* Makes one step of each endpoint. `*next_due` is the time of the next step: now, unless both
- * are idle. */
+/* Steps each endpoint once. `*next_due` is the time of the next step: now, unless both are idle. */
 static pawl_code step(const orders_program *program, pawl_time *next_due, pawl_error *error)
 {
     *next_due = PAWL_TIME_MAX;
@@ -126,7 +124,7 @@ static pawl_code step(const orders_program *program, pawl_time *next_due, pawl_e
     return PAWL_OK;
 }
 
-/* A program with other descriptors to watch would list them here too. */
+/* Waits for work; a program with other descriptors would also wait for those here. */
 static bool has_work(const orders_program *program, int wait_ms)
 {
     struct pollfd wakes[2];
@@ -146,7 +144,7 @@ static pawl_code loop(const orders_program *program, pawl_error *error)
         if (next_due <= pawl_clock_now(program->clock) || has_work(program, 0))
             continue;
         if (next_due == PAWL_TIME_MAX)
-            return PAWL_OK; /* nothing will ever be due: all orders came to their end */
+            return PAWL_OK; /* nothing will ever be due: all orders are finished */
         pawl_clock_set(program->clock, next_due);
     }
 }

@@ -9,7 +9,7 @@
 static pawl_code on_place_order(pawl_context *ctx, order_state *order, const place_order *message)
 {
     if (pawl_saga_version(ctx) > 0)
-        return PAWL_OK; /* placed already: the customer clicked twice */
+        return PAWL_OK; /* placed already, for example by a second click */
     order->warehouse   = message->warehouse;
     order->total_cents = message->total_cents;
     pawl_send(
@@ -53,7 +53,7 @@ static pawl_code on_order_shipped(pawl_context *ctx, order_state *order,
 }
 PAWL_HANDLER(on_order_shipped, order_state, order_shipped);
 
-/* The money came when the order was cancelled already, or it never was one. */
+/* The order was cancelled when the money came, or never existed. */
 static pawl_code on_stray_payment(pawl_context *ctx, const payment_taken *message)
 {
     return pawl_send(
@@ -83,7 +83,7 @@ static const pawl_saga order_saga = {
 
 /* ---- Shipping -------------------------------------------------------------- */
 
-/* One shipment for what a warehouse has collected, and one event for each order. */
+/* Sends one shipment for the items that a warehouse has collected, and one event for each order. */
 static pawl_code on_ship_items(pawl_context *ctx, const ship_item *items, size_t count)
 {
     pawl_text *order_ids = pawl_arena_take(pawl_scratch(ctx), count * sizeof *order_ids);

@@ -26,7 +26,7 @@ PAWL_RECORD(place_order, PLACE_ORDER);
     F(INT64, cents)
 PAWL_RECORD(charge_card, CHARGE_CARD);
 
-/* Billing names orders in its own way: the saga's table maps the one to the other. */
+/* Billing has its own name for an order's id: the saga's table maps one to the other. */
 #define PAYMENT_TAKEN(F)                 \
     F(TEXT, order_ref, .required = true) \
     F(INT64, cents)

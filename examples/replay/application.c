@@ -1,18 +1,16 @@
 /* application.c - the handlers of the replay, and its tables.
  *
- * The log is sent by a saga, a piece at a time: each piece goes out as messages
- * that are due at the events' own times, with one more to the saga itself, due
- * with the last of them. Under the virtual clock everything happens in due
- * order, timeouts before messages, so a case that has been quiet long enough is
- * closed before the next event comes.
+ * A saga sends the log in chunks: each event is a message that is due at the event's own time, and one more message,
+ * due with the last of them, goes to the saga itself. Under the virtual clock everything happens in due order, timeouts
+ * before messages, so a case that was quiet long enough is closed before the next event.
  *
  *     read_on, position 0    sends events 0 .. 254, then read_on, position 255
  *     read_on, position 255  sends events 255 .. 509 ...
  *
- * Through a broker they go to the route `wire` instead, and come back into the same queue, with
- * their due times. There a read_on is due at once: sent behind its events, in the order of
- * one saga, it says when it comes that they have come, too. The virtual clock stays at the last event that is
- * known to have arrived, so that no timeout fires before an event that is still on its way.
+ * With a broker they go to the route `wire` instead, and come back into the same queue with their due times. There a
+ * read_on is due at once: it was sent after its events, and messages of one saga keep their order, so its arrival shows
+ * that they have arrived. The virtual clock stops at the last event that has certainly arrived, so that no timeout
+ * fires before an event that is still on its way.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,15 +31,15 @@ static const char *destination(const replay_job *job)
     return job->is_by_broker ? REPLAY_WIRE : REPLAY_ENDPOINT;
 }
 
-/* The id names the run and the event's place in the file, so that no event is
- * taken for another and none for one of an earlier run. */
+/* The id contains the run and the event's position in the file, so events of one run or of several runs are never
+ * confused. */
 static pawl_code send_event(pawl_context *ctx, const replay_job *job, const replay_event *event)
 {
     const replay_log *log = job->log;
     char              id[REPLAY_MESSAGE_ID_SIZE];
     char              group_key[REPLAY_GROUP_KEY_SIZE];
     snprintf(id, sizeof id, "%s:%" PRIu32, job->run, event->order);
-    /* A delay, because a due time of 0 would be none; it is never negative. */
+    /* A delay, since a due time of 0 would mean none; it is never negative. */
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = id,
                                  .delay = event->time - pawl_now(ctx)};
     return pawl_send_with(
@@ -142,8 +140,8 @@ static pawl_code on_quiet(pawl_context *ctx, open_case *open)
                                PAWL_MESSAGE(case_closed, .case_id = open->case_id,
                                             .events = open->events, .misplaced = open->misplaced,
                                             .first = open->first, .last = open->last));
-    /* Counted when all else is done: a message due at once would have to be
-     * handled before the next event, which ends the batch. */
+    /* Counted at the end: if the message were due at once, it would have to be handled before the next event, which
+     * would end the batch. */
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = COUNTED_AT};
     if (code == PAWL_OK)
         code = pawl_send_with(ctx, REPLAY_ENDPOINT, &options,
@@ -237,7 +235,7 @@ pawl_code replay_application_start(const replay_job *job, pawl_sender *sender, p
 {
     char id[REPLAY_MESSAGE_ID_SIZE];
     snprintf(id, sizeof id, "%s:from:0", job->run);
-    /* Due with the first event; 0 would be no due time. */
+    /* Due with the first event; 0 would mean no due time. */
     pawl_time         first   = job->log->events[0].time;
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = id, .due = first != 0 ? first : -1};
     return pawl_sender_send(sender, REPLAY_ENDPOINT, &options,
@@ -246,7 +244,7 @@ pawl_code replay_application_start(const replay_job *job, pawl_sender *sender, p
 
 /* ---- Names --------------------------------------------------------------- */
 
-/* At most this much of the text, cut before a character. */
+/* Size of the text up to a maximum, cut between characters. */
 static size_t cut_size(pawl_text text, size_t size_max)
 {
     if (text.size <= size_max)

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Adds up closings and events; `last` holds each case's latest event. */
+/* Counts closings and events; `last` has the time of each case's latest event. */
 static void count_events(const replay_log *log, int64_t quiet_us, pawl_time *last,
                          replay_expected *expected)
 {
@@ -28,7 +28,7 @@ static void add_up(const replay_log *log, uint64_t batch_size, replay_expected *
         replay_expected_case *of = &expected->by_case[i];
         if (of->events == 0)
             continue;
-        of->closings++; /* open at the end */
+        of->closings++; /* still open at the end */
         expected->cases++;
         expected->events += of->events;
         expected->closings += of->closings;

@@ -1,7 +1,7 @@
-/* check.h - computes the result that a replay must have, without pawl.
+/* check.h - computes the expected result of a replay, without pawl.
  *
- * One loop over the sorted events that shares nothing with the engine: no
- * sagas, no timeouts, no aggregators, only the last time each case was seen.
+ * One loop over the sorted events, with no code of the engine: no sagas, timeouts or aggregators, only the time of each
+ * case's last event.
  *
  *     replay_expect -> compare -> replay_expected_free
  *
@@ -35,14 +35,13 @@ typedef struct replay_expected {
     uint64_t batches;
 } replay_expected;
 
-/* A case is closed when nothing happens in it for `quiet_us` (at least 1): an event that comes
- * exactly then comes after the closing. Cases open at the end are closed too. A group's events make
- * batches of `batch_size` (at least 1), the rest a smaller one. `log` must come from
- * replay_log_read. On failure there is nothing to free. */
+/* A case is closed when it has no event for `quiet_us` (at least 1); an event at exactly that time comes after the
+ * closing. Cases that are open at the end are closed, too. Each group's events form batches of `batch_size` (at least
+ * 1); the last may be smaller. `log` must come from replay_log_read. After a failure there is nothing to free. */
 pawl_code replay_expect(const replay_log *log, int64_t quiet_us, int64_t batch_size,
                         replay_expected *expected, pawl_error *error);
 
-/* Accepts one that is all zero, and may be called twice. */
+/* Accepts a zeroed struct, and may be called twice. */
 void replay_expected_free(replay_expected *expected);
 
 #endif

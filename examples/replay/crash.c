@@ -22,12 +22,11 @@
 #include <unistd.h>
 
 #define DELAY_MAX PAWL_MILLISECONDS(20)
-#define EVENT_TIME \
-    500               /* most of a child's time for each event, in microseconds, through a broker */
-#define LOOK_MS 200   /* between two looks for an interruption */
-#define CHILD_WORDS 9 /* before those of the user */
+#define EVENT_TIME 500 /* limit of a child's time for each event, in microseconds, with a broker */
+#define LOOK_MS 200    /* between two checks for an interrupt */
+#define CHILD_WORDS 9  /* before the user's words */
 
-/* The notice of a child, one packet each. */
+/* A report of a child, one packet each. */
 typedef struct notice {
     bool    is_finished;
     int64_t position; /* events of the log that are sent */
@@ -42,7 +41,7 @@ pawl_code replay_child_parse(const char *text, replay_child *child, pawl_error *
     if (sscanf(text, "%d:%" SCNd64 ":%" SCNd64, &child->socket, &child->kills, &child->started) !=
         3)
         return pawl_error_set(error, PAWL_EINVAL, "--child: '%s' is not what a parent says", text);
-    /* Children of the child, if any, are not to keep the parent waiting. */
+    /* Processes started by the child must not keep the parent waiting. */
     fcntl(child->socket, F_SETFD, FD_CLOEXEC);
     return PAWL_OK;
 }
@@ -88,10 +87,10 @@ typedef struct crash_parent {
     int64_t               started;
     pid_t                 child;
     int                   socket;
-    notice                last; /* the child's last notice */
+    notice                last; /* the child's last report */
 } crash_parent;
 
-/* Only what may be called between fork and exec. */
+/* Uses only functions that are safe between fork and exec. */
 static void become_child(int socket, char **words)
 {
     fcntl(socket, F_SETFD, 0);
@@ -114,8 +113,7 @@ static pawl_code spawn(crash_parent *parent, char **words, int sockets[2], pawl_
     return PAWL_OK;
 }
 
-/* The user's words with those for the child before them, so that a "--" among
- * the user's hides nothing. */
+/* Puts the words for the child before the user's, so that a "--" of the user does not hide them. */
 static pawl_code start_child(crash_parent *parent, pawl_error *error)
 {
     size_t count = 0;
@@ -157,7 +155,7 @@ static void report_child(const crash_parent *parent, const char *what)
             parent->last.commits, parent->last.messages);
 }
 
-/* Reads what the child says. False when it has ended, or has said all. */
+/* Reads the child's reports. False: it has ended, or sends no more. */
 static bool listen_to(crash_parent *parent, int flags)
 {
     notice  said;
@@ -170,7 +168,7 @@ static bool listen_to(crash_parent *parent, int flags)
     return true;
 }
 
-/* Waits for the child to say something, at most until the moment (-1: none). */
+/* Waits for a report, at most until the moment (-1: no limit). */
 static bool hears_child(const crash_parent *parent, int64_t moment)
 {
     int64_t         rest    = moment - example_monotonic();
@@ -181,23 +179,24 @@ static bool hears_child(const crash_parent *parent, int64_t moment)
     return ppoll(&child, 1, &timeout, NULL) == 1;
 }
 
-/* The longest life of a child behind its moment. Through a broker an event is sent long before it is handled. */
+/* The longest delay between a target and its kill. With a broker an event is sent long before it is handled. */
 static int64_t delay_max(const crash_parent *parent)
 {
     int64_t share = (int64_t)parent->log->event_count * EVENT_TIME / parent->options->kills;
     return parent->options->transport != NULL && share > DELAY_MAX ? share : DELAY_MAX;
 }
 
-/* The event at which the next kill is due: each kill has an equal part of the log. */
+/* Draws the event after which the next kill is due: each kill has an equal part of the log. */
 static int64_t draw_target(crash_parent *parent)
 {
     double part = (double)parent->log->event_count / (double)parent->options->kills;
-    double at = (double)pawl_random_below(&parent->random, 900) / 1000; /* the rest is to die in */
+    double at   = (double)pawl_random_below(&parent->random, 900) /
+                1000; /* the rest of the part is time to die */
     return (int64_t)(part * ((double)parent->kills + at));
 }
 
-/* Watches one child until it is time to kill it (true) or it has ended (false).
- * One that had nothing to commit is not killed: it would not count. */
+/* Watches a child until it is time to kill it (true) or it has ended (false). A child without commits is not killed, as
+ * such a kill would prove nothing. */
 static bool watch_child(crash_parent *parent, bool is_to_die)
 {
     int64_t moment = -1, target = is_to_die ? draw_target(parent) : 0;
@@ -227,12 +226,12 @@ static int end_child(crash_parent *parent)
     while (waitpid(parent->child, &status, 0) < 0 && errno == EINTR)
         continue;
     while (listen_to(parent, MSG_DONTWAIT))
-        continue; /* a notice from before it died */
+        continue; /* reports from before its end */
     close(parent->socket);
     return status;
 }
 
-/* Kills until enough are dead; the child after that ends by itself. */
+/* Kills children until the number is reached; the next child ends by itself. */
 static pawl_code run_children(crash_parent *parent, int *status, pawl_error *error)
 {
     for (;;) {
@@ -248,7 +247,7 @@ static pawl_code run_children(crash_parent *parent, int *status, pawl_error *err
         if (example_interrupted())
             return example_interrupt_check(error);
         if (!is_alive || !WIFSIGNALED(*status) || WTERMSIG(*status) != SIGKILL) {
-            /* A child that failed has said why, and that is the last line. */
+            /* a failed child has printed the reason, which must stay the last line */
             if (!WIFEXITED(*status) || WEXITSTATUS(*status) <= REPLAY_NOT_VERIFIED)
                 report_child(parent, "the end");
             return PAWL_OK;

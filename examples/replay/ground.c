@@ -88,7 +88,7 @@ static pawl_code use_folder(const char *work, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Only what the stores put there; a folder that holds more stays. */
+/* Removes the stores' files; a folder with other files stays. */
 static void remove_folder(const char *folder)
 {
     DIR *list = opendir(folder);
@@ -165,8 +165,7 @@ static pawl_code run_schema(const replay_ground *ground, pawl_schema_verb verb,
     return code;
 }
 
-/* Where the program's own tables are, or will be. A newer program's may mean
- * what this one does not know, so nothing is put beside them. */
+/* Refuses a store with pawl tables of a newer version, since this program cannot tell what they mean. */
 static pawl_code check_version(const char *url, int64_t deadline, pawl_error *error)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -178,15 +177,15 @@ static pawl_code check_version(const char *url, int64_t deadline, pawl_error *er
     options.deadline = deadline;
     pawl_code code   = pawl_store_open(url, &options, &store, &detail);
     pawl_store_close(store);
-    /* Every other trouble is one that the run itself meets, or does not. */
+    /* other errors are left to the run itself */
     if (code != PAWL_ESCHEMA || strstr(detail.text, "newer") == NULL)
         return PAWL_OK;
     pawl_error_set(error, code, "%s", detail.text);
     return example_store_wrap(url, code, error);
 }
 
-/* The kernel tells who has a file, and memory goes with its process: nobody has to
- * be waited for. */
+/* For files the kernel tells whether a process still uses them, and memory ends with its process, so there is no wait
+ * for a killed process. */
 static bool tells_at_once(const char *url)
 {
     return strncmp(url, "memory:", strlen("memory:")) == 0 ||
@@ -253,7 +252,7 @@ pawl_code replay_ground_prepare(const replay_ground *ground, const replay_option
         code = run_schema(ground, PAWL_SCHEMA_APPLY, REPLAY_ENDPOINT, ground->store, error);
     if (code == PAWL_OK && archive_needs)
         code = run_schema(ground, PAWL_SCHEMA_APPLY, REPLAY_ARCHIVE, ground->archive, error);
-    /* A broker that cannot be reached is reported before anything runs. */
+    /* reports an unreachable broker before anything runs */
     if (code == PAWL_OK && options->transport != NULL && options->run == NULL)
         code = replay_ground_remove_queue(ground, options, error);
     *is_reached = code == PAWL_OK && store_needs && archive_needs;
@@ -302,7 +301,7 @@ pawl_code replay_ground_drop(const replay_ground *ground, pawl_error *error)
     return code;
 }
 
-/* A store that cannot say it may hold them. */
+/* False only if the store certainly does not have them. */
 static bool may_hold_tables(const replay_ground *ground, const char *url, int64_t deadline)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;

@@ -1,4 +1,4 @@
-/* log.c - opens a log, finds out its format, and puts its events in order.
+/* log.c - opens a log, detects its format, and sorts its events.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@
 #define CHUNK_SIZE ((unsigned)64 * 1024)
 
 typedef struct source {
-    gzFile              file; /* zlib hands plain files through as they are */
-    uint64_t            size; /* on disk; 0 when not known */
+    gzFile              file; /* zlib reads plain files, too */
+    uint64_t            size; /* on disk; 0: unknown */
     char               *chunk;
     replay_progress_fn *progress;
     void               *context;
@@ -50,8 +50,8 @@ static void close_source(source *from)
     pawl_free(from->chunk);
 }
 
-/* A gzip stream that stops early hands out what it held, and only then says
- * so; the end of the file is believed after a look at the state. */
+/* zlib returns the data of a truncated gzip stream before it reports the error, so the state is checked at the end of
+ * the file. */
 static pawl_code read_chunk(log_builder *builder, source *from, size_t *size)
 {
     errno            = 0;
@@ -76,7 +76,7 @@ static pawl_code read_chunk(log_builder *builder, source *from, size_t *size)
     return replay__fail(builder, PAWL_EINPUT, 0, "the gzip data is damaged: %s", text);
 }
 
-/* XML begins with '<', in UTF-16 too; what does not is taken for CSV. */
+/* XML begins with '<', also in UTF-16; everything else counts as CSV. */
 static const log_format *format_of(const char *data, size_t size)
 {
     size_t i = 0;
@@ -138,7 +138,7 @@ static uint64_t hash_number(uint64_t hash, uint64_t number)
     return hash_bytes(hash, bytes, sizeof bytes);
 }
 
-/* The size goes in before the bytes, so that no two logs run together. */
+/* Hashes the size first, so that adjacent texts cannot be confused. */
 static uint64_t hash_text(uint64_t hash, pawl_text text)
 {
     return hash_bytes(hash_number(hash, text.size), text.data, text.size);

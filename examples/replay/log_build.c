@@ -1,4 +1,4 @@
-/* log_build.c - texts kept once, events collected, errors worded.
+/* log_build.c - collects texts (each once) and events, and formats errors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The table keeps working when it cannot grow; an entry that could not be put
- * in is marked, and the reading ends. */
+/* A table that cannot grow still works; the entry that was not added is marked, and reading ends. */
 #define HASH_NONFATAL_OOM 1
 #define uthash_malloc(size) pawl_resize(NULL, size)
 #define uthash_free(memory, size) pawl_free(memory)
@@ -24,7 +23,7 @@ struct known_text {
     UT_hash_handle hh;
 };
 
-/* A case id becomes a correlation value, a group the key of a partition. */
+/* A case id becomes a correlation value, a group the key of a partition, with their limits. */
 typedef struct text_rule {
     const char *what;
     size_t      characters_max;
@@ -76,8 +75,7 @@ void replay__builder_clear(log_builder *builder)
 
 /* ---- Errors ------------------------------------------------------------ */
 
-/* An error is one line of clean text whatever the file held: what would break
- * the line or the terminal becomes '?'. */
+/* Replaces characters that would break the line or the terminal by '?', so that an error is one clean line. */
 static void clean_line(char *text)
 {
     size_t size = strlen(text);
@@ -98,7 +96,7 @@ pawl_code replay__fail(log_builder *builder, pawl_code code, uint64_t line, cons
     pawl_error_setv(builder->error, code, format, arguments);
     va_end(arguments);
 
-    /* Of a very long path only the end is shown, so that the reason fits. */
+    /* of a longer path only the end is shown, so that the reason fits */
     enum { PATH_SIZE_MAX = 200 };
     size_t      size = strlen(builder->path);
     bool        fits = size <= PATH_SIZE_MAX;
@@ -144,7 +142,7 @@ static pawl_code check_text(log_builder *builder, log_role role, pawl_text text,
     return PAWL_OK;
 }
 
-/* Room for one more in an array that may move. */
+/* Makes room for one more item; may move the array. */
 static void *grow(void *items, size_t count, size_t *capacity, size_t item_size)
 {
     if (count < *capacity)
@@ -213,7 +211,7 @@ pawl_code replay__time_of(log_builder *builder, pawl_text text, uint64_t line, p
     pawl_error detail = PAWL_ERROR_INIT;
     if (pawl_time_parse(text, time, &detail) != PAWL_OK)
         return replay__fail(builder, PAWL_EINPUT, line, "bad timestamp: %s", detail.text);
-    /* An offset can push the first and the last day of the calendar over. */
+    /* an offset can move a time out of the calendar's range */
     if (*time < PAWL_TIME_MIN || *time > PAWL_TIME_MAX)
         return replay__fail(builder, PAWL_EINPUT, line,
                             "bad timestamp: '%.*s' is not in the years 0001 to 9999 of UTC",

@@ -8,8 +8,7 @@
  *        v  |
  *        PLAIN
  *
- * A line ends with LF, CRLF or CR. Blank lines are skipped. Only the fields of
- * the four columns that matter are kept.
+ * A line ends with LF, CRLF or CR. Blank lines are skipped. Only the fields of the four relevant columns are kept.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,25 +29,25 @@ typedef enum csv_state {
 
 typedef struct csv_value {
     log_buffer text;
-    uint64_t   line; /* where it begins */
+    uint64_t   line; /* where the row begins */
 } csv_value;
 
 typedef struct csv_reader {
     log_builder *builder;
     csv_state    state;
-    bool         is_begun; /* the first bytes were seen */
+    bool         is_begun; /* the first bytes were checked */
     bool         is_header;
-    bool         is_after_cr; /* an LF now belongs to the line's end before it */
-    bool         is_wanted;   /* the field at hand is kept */
+    bool         is_after_cr; /* an LF that follows belongs to the same line end */
+    bool         is_wanted;   /* the current field is kept */
     uint64_t     line;
     uint64_t     row_line;
     uint64_t     field_line;
-    size_t       column; /* of the field at hand */
+    size_t       column; /* of the current field */
     size_t       column_count;
     size_t       column_of[ROLE_COUNT];
     csv_value    values[ROLE_COUNT];
     log_buffer   field;
-    log_buffer   found; /* the names in the header, for the error that lists them */
+    log_buffer   found; /* names in the header, for an error that lists them */
 } csv_reader;
 
 static pawl_code open_csv(log_builder *builder, void **reader)
@@ -106,8 +105,7 @@ static pawl_code append(csv_reader *csv, char byte)
     return replay__buffer_append(&csv->field, &byte, 1) ? PAWL_OK : out_of_memory(csv);
 }
 
-/* The list is for an error text, which could not show more of it, nor what
- * follows a NUL. */
+/* Adds the name to the list for an error. Stops when the list exceeds an error's text, or at a NUL. */
 static pawl_code note_found(csv_reader *csv, pawl_text name)
 {
     if (csv->found.size > PAWL_ERROR_TEXT_SIZE_MAX)
@@ -140,7 +138,7 @@ static pawl_code take_name(csv_reader *csv)
     return note_found(csv, name);
 }
 
-/* Two roles may share a column, so the field is copied to each. */
+/* Copies the field to each role, as two roles may share a column. */
 static pawl_code take_value(csv_reader *csv)
 {
     for (size_t role = 0; role < ROLE_COUNT; role++) {

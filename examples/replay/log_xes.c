@@ -7,8 +7,7 @@
  *     depth 4         string key value    the event's own attributes
  *     depth 5           ...                 attributes of attributes: skipped
  *
- * A trace may name itself after its events, so what belongs to the trace is
- * put into its events when it ends.
+ * A trace may have its attributes after its events, so they are copied into the events at the end of the trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +46,7 @@ static uint64_t line_of(const xes_reader *xes)
     return XML_GetCurrentLineNumber(xes->parser);
 }
 
-/* Keeps the first failure; expat may still call a handler after a stop. */
+/* Keeps the first failure, as expat may call handlers after a stop. */
 static void stop_on(xes_reader *xes, pawl_code code)
 {
     if (code == PAWL_OK || xes->code != PAWL_OK)
@@ -122,7 +121,7 @@ static pawl_code end_event(xes_reader *xes)
     return code == PAWL_OK ? replay__event_add(xes->builder, event, xes->event_line) : code;
 }
 
-/* A trace without events is no case: nothing happened in it. */
+/* Ignores a trace without events: it is not a case. */
 static pawl_code end_trace(xes_reader *xes)
 {
     replay_log *log         = xes->builder->log;
@@ -161,7 +160,7 @@ static void begin_event(xes_reader *xes)
 
 /* ---- Elements ---------------------------------------------------------- */
 
-/* Some writers give the elements a prefix: xes:event. */
+/* Ignores a prefix, which some writers use: xes:event. */
 static bool is_named(const char *element, const char *name)
 {
     const char *colon = strchr(element, ':');
@@ -269,8 +268,7 @@ static pawl_code xml_failure(xes_reader *xes, bool is_final)
                         XML_ErrorString(problem));
 }
 
-/* Expat reads an element that is not complete yet again and again, so one that
- * never ends must not be waited for. */
+/* Limits the size of an element that is not complete: expat parses it again with each piece. */
 static pawl_code check_pending(xes_reader *xes)
 {
     XML_Index at = XML_GetCurrentByteIndex(xes->parser);

@@ -1,9 +1,9 @@
-/* main.c - pawl-replay: replays an event log in its own time and compares the
- * outcome with a single pass over the log.
+/* main.c - pawl-replay: replays an event log under a virtual clock and compares the result with a single pass over the
+ * log.
  *
- *     read the log -> find a ground -> run, or be killed and run -> report
+ *     read the log -> prepare the stores -> run (with --crash killed repeatedly) -> report
  *
- * Built in this folder, against an installed pawl:
+ * To build in this folder with an installed pawl:
  *
  *     cc -std=c17 -D_GNU_SOURCE -I.. -o pawl-replay [a-z]*.c ../support/[a-z]*.c \
  *         $(pkg-config --cflags --libs pawl yyjson expat zlib)
@@ -27,7 +27,7 @@ static int fail(pawl_code code, const pawl_error *error)
     return pawl_code_exit(code);
 }
 
-/* The last closing has to fit into time, the last moment of which means never. */
+/* Refuses logs whose last closing would be later than PAWL_TIME_MAX, which means never. */
 static pawl_code check_times(const replay_options *options, const replay_log *log,
                              pawl_error *error)
 {
@@ -118,10 +118,9 @@ static pawl_code drop(void *context, pawl_error *error)
     return code;
 }
 
-/* A run with nothing outside its own folder goes with it. In the user's stores
- * the tables of a run that was verified go, unless they are to be kept, and so
- * do those of a run that never began. Else the user is told how to go on, and
- * true says that the folder, which may hold the archive, is part of that. */
+/* Removes the work folder of a run that used nothing outside of it. In the user's stores drops the tables of a run that
+ * was verified or never began, unless they are to be kept. Otherwise prints how to continue, and returns true if the
+ * folder is needed for that, as it may contain the archive. */
 static bool clean_up(const replay_options *options, const replay_ground *ground,
                      replay_patience *patience, int exit_code)
 {
@@ -136,7 +135,7 @@ static bool clean_up(const replay_options *options, const replay_ground *ground,
     }
     if (options->run == NULL && !replay_ground_is_begun(ground, options))
         return false;
-    /* A child that failed said why on the last line; that is to stay the last. */
+    /* a failed child has printed the reason, which must stay the last line */
     if (options->kills > 0 && exit_code > REPLAY_NOT_VERIFIED)
         return true;
     pawl_arena *arena = pawl_arena_create(0);
@@ -148,7 +147,7 @@ static bool clean_up(const replay_options *options, const replay_ground *ground,
     return true;
 }
 
-/* The parent, or the only process. */
+/* Runs as the parent, or as the only process. */
 static pawl_code run_all(const replay_options *options, const replay_log *log, char **words,
                          int *exit_code, pawl_error *error)
 {
@@ -177,7 +176,7 @@ static pawl_code run_child(const replay_options *options, const replay_log *log,
                            pawl_error *error)
 {
     replay_ground   ground;
-    replay_patience patience = {.was_reached = true}; /* by the parent */
+    replay_patience patience = {.was_reached = true}; /* the parent has reached them */
     pawl_code       code     = replay_ground_init(options, &ground, error);
     if (code == PAWL_OK)
         code = run_here(options, &ground, log, &patience, exit_code, error);

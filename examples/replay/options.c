@@ -1,4 +1,4 @@
-/* options.c - the words of the command line, read by a table.
+/* options.c - reads the command line by a table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -73,7 +73,7 @@ pawl_code replay_options_parse(int count, char **words, replay_options *options,
                               "thread");
     options->columns.group_is_required = options->columns.group != NULL;
     if (options->log == NULL)
-        options->log = getenv("PAWL_REPLAY_LOG"); /* the demo's own */
+        options->log = getenv("PAWL_REPLAY_LOG"); /* set by the demo */
     if (code == PAWL_OK && options->log == NULL && !options->wants_help && !options->wants_version)
         return pawl_error_set(error, PAWL_EINVAL, "no log given: pawl-replay LOG [OPTIONS]");
     return code;

@@ -1,4 +1,4 @@
-/* patience.c - trying again, and saying so.
+/* patience.c - retries an operation, and reports that.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,17 +9,17 @@
 
 #include <poll.h>
 
-#define AWAY_MAX PAWL_MINUTES(5) /* a busy machine starts a RabbitMQ in more than one */
-#define BUSY_MAX PAWL_SECONDS(3) /* longer than servers take to find a deadlock */
+#define AWAY_MAX PAWL_MINUTES(5) /* a busy machine takes more than a minute to start RabbitMQ */
+#define BUSY_MAX PAWL_SECONDS(3) /* longer than servers need to detect a deadlock */
 #define PAUSE_FIRST PAWL_MILLISECONDS(50)
 #define PAUSE_MAX PAWL_SECONDS(1)
 
 typedef struct outage {
-    int64_t begun; /* when the first try failed; 0: none did */
+    int64_t begun; /* when the first failed try began; 0: no failure */
     int64_t pause;
 } outage;
 
-/* How long what failed like this is tried again. */
+/* How long to retry after such a failure. */
 static int64_t longest(const replay_patience *patience, pawl_code code)
 {
     switch (code) {
@@ -33,14 +33,14 @@ static int64_t longest(const replay_patience *patience, pawl_code code)
     }
 }
 
-/* A signal ends the pause. */
+/* Sleeps; a signal ends the pause. */
 static void rest(int64_t microseconds)
 {
     poll(NULL, 0, (int)(microseconds / 1000));
 }
 
-/* Whether to try again. `begun` is when the try that failed began: one that
- * waited for its whole deadline was patient itself. */
+/* Should the operation be retried? `begun` is the time at which the failed try began: time spent waiting for a deadline
+ * counts. */
 static bool survive(const replay_patience *patience, outage *o, int64_t begun, pawl_code code,
                     const pawl_error *error)
 {

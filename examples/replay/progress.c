@@ -1,4 +1,4 @@
-/* progress.c - the line of progress.
+/* progress.c - prints the line of progress.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* progress.h - how far a replay is.
+/* progress.h - prints the progress of a replay.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

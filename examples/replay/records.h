@@ -12,7 +12,7 @@
 
 /* ---- Messages ------------------------------------------------------------ */
 
-/* "Send the next events": to the reader, by itself. */
+/* Asks the reader, which sends it to itself, to send the next events. */
 #define READ_ON(F)                 \
     F(TEXT, run, .required = true) \
     F(INT64, position)
@@ -26,7 +26,7 @@ PAWL_RECORD(read_on, READ_ON);
     F(TIME, at, .required = true)
 PAWL_RECORD(log_event, LOG_EVENT);
 
-/* To the reader, which counts the closings of this side. */
+/* To the reader, which counts the closings in this store. */
 #define CASE_QUIET(F) F(TEXT, run, .required = true)
 PAWL_RECORD(case_quiet, CASE_QUIET);
 
@@ -47,9 +47,8 @@ PAWL_RECORD(group_batch, GROUP_BATCH);
 
 /* ---- Saga states --------------------------------------------------------- */
 
-/* How far the log has been sent. Saved in the commit of the messages sent, so
- * that a run that was killed goes on with the next event, whatever happened. Of events that travel
- * through a broker, `arrived` tells how many have come back for certain. */
+/* How far the log has been sent. Saved in the same commit as the sent messages, so that a killed run continues with the
+ * next event. With a broker, `arrived` is the number of events that have certainly come back. */
 #define LOG_READER(F)              \
     F(TEXT, run, .required = true) \
     F(TEXT, log)                   \
@@ -61,8 +60,8 @@ PAWL_RECORD(group_batch, GROUP_BATCH);
     F(INT64, closings)
 PAWL_RECORD(log_reader, LOG_READER);
 
-/* A case that is not quiet yet. `misplaced` counts what did not happen in the
- * log's own time: an event out of order, a closing not at its due time. */
+/* A case that is still open. `misplaced` counts deviations from the log's time: an event out of order, or a closing not
+ * at its due time. */
 #define OPEN_CASE(F)                                   \
     F(TEXT, case_id, .json = "case", .required = true) \
     F(INT64, events)                                   \
@@ -72,8 +71,7 @@ PAWL_RECORD(log_reader, LOG_READER);
     F(TEXT, last_activity)
 PAWL_RECORD(open_case, OPEN_CASE);
 
-/* `uneven` counts batches of another size than asked for; only the last of a
- * group may be one. */
+/* `uneven` counts batches of another size than configured; only a group's last batch may be one. */
 #define GROUP_TALLY(F)                   \
     F(TEXT, group_key, .required = true) \
     F(TEXT, group)                       \
@@ -83,7 +81,7 @@ PAWL_RECORD(open_case, OPEN_CASE);
     F(INT64, uneven_last)
 PAWL_RECORD(group_tally, GROUP_TALLY);
 
-/* In the second store; never ends, so that it counts each closing once. */
+/* In the second store; never completed, so that it counts each closing once. */
 #define ARCHIVED_CASE(F)                               \
     F(TEXT, case_id, .json = "case", .required = true) \
     F(INT64, closings)                                 \

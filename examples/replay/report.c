@@ -1,7 +1,6 @@
-/* report.c - comparing what the stores hold with the single pass.
+/* report.c - compares the stores' contents with the single pass.
  *
- * Every case and every group is looked up one by one; rows that nobody expects
- * show up in the number of sagas.
+ * Looks up every case and every group; unexpected rows are noticed by the number of sagas.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,8 +35,8 @@ static void expect_equal(replay_report *report, const char *what, int64_t found,
 
 /* ---- Reading back ---------------------------------------------------------- */
 
-/* One read of a store. Each read is tried again for itself: a store that ends its sessions every
- * second is read to the end all the same. */
+/* One read of a store. Reads are retried one by one, so that even a store that ends its sessions every second is read
+ * completely. */
 typedef struct reading {
     const replay_run *run;
     replay_report    *report;
@@ -55,7 +54,7 @@ static pawl_code load(void *context, pawl_error *error)
                               error);
 }
 
-/* The saga's state, all zero when there is none; in the run's arena. */
+/* The saga's state, in the run's arena; all zero if it does not exist. */
 static pawl_code find(const replay_run *run, pawl_endpoint *endpoint, const char *saga,
                       pawl_text key, const pawl_record *record, void *state, bool *is_found,
                       pawl_error *error)
@@ -96,8 +95,7 @@ static pawl_code compare_case(const replay_run *run, size_t number,
     return PAWL_OK;
 }
 
-/* Only the last batch of a group may be of another size, and only when its
- * events do not come out even. */
+/* Only the last batch of a group may have another size, and only if the number of events is no multiple of the size. */
 static pawl_code compare_group(const replay_run *run, size_t number,
                                const replay_expected_group *expected, replay_report *report,
                                pawl_error *error)
@@ -182,7 +180,7 @@ static pawl_code count_sagas(void *context, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Everything has come to its end. */
+/* Expects that no work is left. */
 static void check_leftovers(const char *store, const pawl_stats *stats, replay_report *report)
 {
     example_left left[EXAMPLE_LEFT_MAX];

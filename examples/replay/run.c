@@ -1,11 +1,10 @@
-/* run.c - opening the endpoints, and stepping them to the end.
+/* run.c - opens the endpoints, and steps them to the end.
  *
  *     send the first read_on, unless the reader is there already
  *     step until nothing is left        the whole log; every case is closed
  *     flush the aggregator, step        the last batch of each group
  *
- * Completed stages are not recorded: after a kill all three run again, and those
- * that were complete find nothing to do.
+ * Stages are not recorded: after a kill all three run again; complete ones find nothing to do.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,13 +20,13 @@
 #include <poll.h>
 #include <string.h>
 
-#define WAIT_MS 20       /* for a delivery that is tried again later */
-#define DEAD_WAIT_MS 200 /* for a process that should be dead */
+#define WAIT_MS 20       /* for a delivery that will be retried */
+#define DEAD_WAIT_MS 200 /* for a process that should have ended */
 #define SOON PAWL_SECONDS(1)
-#define PATIENCE PAWL_MINUTES(5) /* without any progress, before the run gives up */
+#define PATIENCE PAWL_MINUTES(5) /* limit without any progress */
 #define WIRE_ATTEMPTS 1000
-#define CHUNK_MIN 100       /* through a broker: a chunk waits until the one before has arrived */
-#define COMMITS_PER_KILL 50 /* room that each kill of --crash has in the log */
+#define CHUNK_MIN 100       /* with a broker: a chunk waits until the previous one has arrived */
+#define COMMITS_PER_KILL 50 /* commits between two kills of --crash */
 
 int64_t replay_run_batch(const replay_options *options, const replay_log *log)
 {
@@ -61,7 +60,7 @@ static pawl_code open_endpoint(replay_run *run, const char *name, const char *ur
     if (routes != NULL && run->transport != NULL) {
         how.transport        = run->transport;
         how.ordered          = PAWL_ORDERED_BY_SAGA; /* and its queue has one reader at a time */
-        how.outbox_attempts  = WIRE_ATTEMPTS;        /* a broker that is away is waited for */
+        how.outbox_attempts  = WIRE_ATTEMPTS; /* keep trying while the broker is unavailable */
         how.outbox_delay_max = PAWL_SECONDS(1);
     }
     pawl_code code = pawl_endpoint_create(&run->made.application, name, &how, endpoint, error);
@@ -79,9 +78,8 @@ static pawl_code count_workers(void *context, pawl_error *error)
     return replay_ground_count_workers(c->run->ground, c->run->options, &c->count, error);
 }
 
-/* Waits until the claims of a killed process are free: at once where its session or a lock tells,
- * after 15 s behind a pooler. Its messages would be passed over here, and the order of the log with
- * them. */
+/* Waits until the claims of a killed process are free: immediate if its session or a lock shows its end, after 15 s
+ * behind a pooler. Until then its messages would be skipped, which would break the order of the log. */
 static pawl_code await_the_dead(const replay_run *run, pawl_error *error)
 {
     census    c        = {.run = run};
@@ -118,7 +116,7 @@ static pawl_code open_both(void *context, pawl_error *error)
     return code;
 }
 
-/* The route declares nothing: the queue is declared by the endpoint that reads it. */
+/* The endpoint that reads the queue declares it, not the route. */
 static pawl_code name_wire(replay_run *run, const char *url, pawl_error *error)
 {
     const char *with =
@@ -146,7 +144,7 @@ pawl_code replay_run_open(replay_run *run, const replay_options *options,
                                  .quiet = options->quiet,
                                  .batch = options->batch,
                                  .chunk = batch > 1 ? (size_t)batch - 1 : 1};
-    /* With one store for both, the archive's queue is in reach without a route. */
+    /* with one store for both, the archive's queue needs no route */
     run->routes[0] = (pawl_route){.name          = REPLAY_ARCHIVE,
                                   .url           = ground->is_one_store ? NULL : ground->archive,
                                   .queue         = REPLAY_ARCHIVE,
@@ -195,8 +193,7 @@ static pawl_code send_first(const replay_run *run, pawl_error *error)
     return code == PAWL_OK ? code : example_store_wrap(run->ground->store, code, error);
 }
 
-/* The position is one in a certain log; another one would be replayed from its
- * middle. */
+/* A position is valid only in its log: another log would be replayed from the middle. */
 static pawl_code check_log(const replay_run *run, const log_reader *reader, pawl_error *error)
 {
     char      buffer[17];
@@ -236,7 +233,7 @@ static pawl_code begin(void *context, pawl_error *error)
 
 /* ---- The broker ---------------------------------------------------------------- */
 
-/* Everything that happens up to then is known. */
+/* Events up to this time have certainly arrived. */
 static pawl_time known_until(const replay_job *job)
 {
     const replay_event *events = job->log->events;
@@ -252,7 +249,7 @@ static pawl_code receive_once(void *context, pawl_error *error)
     return code == PAWL_OK ? code : example_store_wrap(run->options->transport, code, error);
 }
 
-/* Takes in what the broker has, and waits for it at most `wait` microseconds. */
+/* Receives messages from the broker, waiting at most `wait` microseconds. */
 static pawl_code receive(replay_run *run, int64_t wait, pawl_error *error)
 {
     run->wait     = wait;
@@ -268,7 +265,7 @@ static pawl_code receive(replay_run *run, int64_t wait, pawl_error *error)
 
 /* ---- Stepping ----------------------------------------------------------------- */
 
-/* One of the two endpoints, and what is asked of it. */
+/* One of the two endpoints, and a question about it. */
 typedef struct side {
     replay_run    *run;
     pawl_endpoint *endpoint;
@@ -285,7 +282,7 @@ static pawl_code step_side(void *context, pawl_error *error)
     return code == PAWL_OK ? code : example_store_wrap(s->url, code, error);
 }
 
-/* One step of each. `*is_idle`: neither had anything to do. */
+/* Steps both. `*is_idle`: neither had work. */
 static pawl_code step(replay_run *run, side sides[2], bool *is_idle, pawl_error *error)
 {
     *is_idle = true;
@@ -308,8 +305,7 @@ static pawl_code step(replay_run *run, side sides[2], bool *is_idle, pawl_error 
     return PAWL_OK;
 }
 
-/* Rows that somebody still has to handle or deliver. Those of the aggregator
- * wait for the flush. */
+/* Counts rows that still have to be handled or delivered. Those of the aggregator wait for the flush. */
 static pawl_code count_left(void *context, pawl_error *error)
 {
     side      *s     = context;
@@ -342,7 +338,7 @@ static pawl_code wait_for_work(replay_run *run, pawl_error *error)
 static pawl_code count_all_left(replay_run *run, side sides[2], int64_t *count, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
-    /* Messages that are in the broker are in no store. */
+    /* messages in the broker are in no store */
     *count = run->job.is_by_broker && run->job.arrived < run->job.log->event_count;
     for (size_t i = 0; i < 2 && code == PAWL_OK; i++) {
         code = replay_patiently(run->patience, count_left, &sides[i], error);
@@ -351,15 +347,15 @@ static pawl_code count_all_left(replay_run *run, side sides[2], int64_t *count, 
     return code;
 }
 
-/* Repeated after an outage, which may have interrupted the request before. */
+/* Repeated after an outage, which may have interrupted the first request. */
 static pawl_code flush(const replay_run *run, pawl_error *error)
 {
     pawl_code code = pawl_endpoint_flush(run->replay, REPLAY_AGGREGATOR, NULL, error);
     return code == PAWL_OK ? code : example_store_wrap(run->ground->store, code, error);
 }
 
-/* Steps until nothing is left. An idle endpoint may still have a delivery that
- * waits for its next attempt, or a queue that another process has not let go. */
+/* Steps until no work is left. An idle endpoint may still have a delivery that waits for its retry, or a queue that
+ * another process has not released yet. */
 static pawl_code settle(replay_run *run, pawl_error *error)
 {
     side    sides[2] = {{.run = run, .endpoint = run->replay, .url = run->ground->store},

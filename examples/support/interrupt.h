@@ -1,5 +1,4 @@
-/* interrupt.h - SIGINT and SIGTERM end a program's work at its next step; a second
- * one ends the process at once.
+/* interrupt.h - SIGINT and SIGTERM end a program at its next step; a second signal ends the process at once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +9,7 @@
 
 void example_interrupt_watch(void);
 bool example_interrupted(void);
-/* PAWL_EINTERRUPTED with its text, or PAWL_OK. */
+/* PAWL_EINTERRUPTED with an error text, or PAWL_OK. */
 pawl_code example_interrupt_check(pawl_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* options.c - reads options by their table.
+/* options.c - reads options by a table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A bare number is seconds. */
+/* A number without a unit is in seconds. */
 static const struct {
     const char *name;
     int64_t     microseconds;
@@ -82,7 +82,7 @@ static const example_option *find_row(const example_options *table, const char *
     return NULL;
 }
 
-/* One option at words[*at], "--name value" or "--name=value". */
+/* Reads the option at words[*at], "--name value" or "--name=value". */
 static pawl_code parse_option(const example_options *table, int count, char **words, int *at,
                               void *into, pawl_error *error)
 {

@@ -1,4 +1,4 @@
-/* process.c - starting this program again.
+/* process.c - starts this program again.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,6 +27,6 @@ pawl_code example_seed(int64_t given, uint64_t *seed, pawl_error *error)
     if (getrandom(seed, sizeof *seed, 0) != (ssize_t)sizeof *seed)
         return pawl_error_set(error, PAWL_EPERSIST, "the system gives no random numbers: %s",
                               strerror(errno));
-    *seed = *seed >> 1 | 1; /* what --seed can be given */
+    *seed = *seed >> 1 | 1; /* in the range that --seed accepts */
     return PAWL_OK;
 }

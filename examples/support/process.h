@@ -1,4 +1,4 @@
-/* process.h - programs that start themselves again, to be killed.
+/* process.h - functions for programs that start themselves again, to be killed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,10 +7,10 @@
 
 #include "pawl/base.h"
 
-/* In the child of a fork: runs this program with those words, or ends the process.
- * Calls only what may be called there. */
+/* In the child of a fork: runs this program with these arguments, or ends the process. Uses only functions that are
+ * safe there. */
 void example_run_self(char **words);
-/* A seed of the user's (0: none given), or one that the system draws. */
+/* The user's seed; 0: a seed drawn by the system. */
 pawl_code example_seed(int64_t given, uint64_t *seed, pawl_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* progress.c - one line that is written over itself, ten times a second.
+/* progress.c - overwrites one line, ten times a second.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define INTERVAL PAWL_MILLISECONDS(100)
-#define LINE_BEGIN "\r\033[K" /* back to the left, and erase what was there */
+#define LINE_BEGIN "\r\033[K" /* to the left, and erase the line */
 
 int64_t example_monotonic(void)
 {
@@ -46,13 +46,13 @@ void example_progress_clear(example_progress *progress)
 
 void example_say(const char *program, const char *format, ...)
 {
-    char    line[700]; /* an error's text and some words */
+    char    line[700]; /* for an error's text and some words */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     for (char *c = line; *c != '\0'; c++)
         if ((unsigned char)*c < ' ')
-            *c = ' '; /* one line, whatever a store's client library said */
+            *c = ' '; /* a client library's text may have several lines */
     fprintf(stderr, "%s%s: %s\n", isatty(STDERR_FILENO) == 1 ? LINE_BEGIN : "", program, line);
 }

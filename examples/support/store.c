@@ -1,4 +1,4 @@
-/* store.c - error texts, schema verbs, and what is left at the end.
+/* store.c - error texts, schema verbs, and rows left at the end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* The part of a URL that an error text may hold: without scheme, parameters
- * and what may be secret. */
+/* The part of a URL that an error text may contain: without scheme, parameters and passwords. */
 static pawl_text path_of(const char *url)
 {
     const char *path = strchr(url, ':');

@@ -40,7 +40,7 @@ static pawl_code on_credit(pawl_context *ctx, const account_state *state, const 
 }
 PAWL_ENTITY_HANDLER(on_credit, account_state, credit);
 
-/* Returns money of a failed transfer, also to a closed account. */
+/* Returns the money of a failed transfer, even to a closed account. */
 static pawl_code on_credit_back(pawl_context *ctx, const account_state *state,
                                 const credit_back *command)
 {

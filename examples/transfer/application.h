@@ -7,8 +7,7 @@
  *                                  <-- rejected -----
  *                                   -- credit_back ->  the first one again
  *
- * The commands leave through the outbox of the store that holds both, the answers
- * come back in the commit that decides them.
+ * Both are in one store. Commands go through its outbox; answers are sent in the commit that decides them.
  *
  * Tests: tests/system/transfer.sh, transfer_postgres.sh, transfer_soak.sh
  *
@@ -19,8 +18,8 @@
 
 #include "pawl/pawl.h"
 
-#define TRANSFER_ACCOUNTS "accounts"   /* an endpoint and its queue */
-#define TRANSFER_TRANSFERS "transfers" /* likewise */
+#define TRANSFER_ACCOUNTS "accounts"   /* name of an endpoint and of its queue */
+#define TRANSFER_TRANSFERS "transfers" /* the same */
 
 extern const pawl_entity      transfer_account_entity;
 extern const pawl_process     transfer_transfer_process;
@@ -29,7 +28,7 @@ extern const pawl_route       transfer_routes[];
 
 /* pawl_user of the handlers. */
 typedef struct transfer_settings {
-    int64_t late; /* a transfer that is not settled after this says so */
+    int64_t late; /* time after which an unsettled transfer reports that */
 } transfer_settings;
 
 #endif

@@ -1,4 +1,4 @@
-/* check.c - the single pass.
+/* check.c - checks all events in a single pass.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ typedef enum stage { NONE, REQUESTED, WITHDRAWN, BOUNCED, DONE, FAILED, REFUNDED
 static const char *const stage_names[] = {"nothing", "requested", "withdrawn", "bounced",
                                           "done",    "failed",    "refunded",  "over"};
 
-/* The money of the transfer that has moved. */
+/* Parts of a transfer's money that have moved. */
 #define TAKEN 1u
 #define GIVEN 2u
 #define GIVEN_BACK 4u
@@ -34,8 +34,7 @@ static const char *const moved_names[] = {"not moved",
                                           "given and given back",
                                           "taken, given and given back"};
 
-/* A transfer's event: from which stage to which, and what has to have moved by then,
- * no more and no less. */
+/* Events of a transfer: from which stage to which, and exactly which money must have moved by then. */
 static const struct {
     const char *type;
     stage       from, to;
@@ -52,8 +51,8 @@ static const struct {
     {"pawl.completed", REFUNDED, OVER, TAKEN | GIVEN_BACK},
 };
 
-/* An account's event: in which stage of its transfer it may come, whose account it is,
- * and what it adds. Each comes once for a transfer. */
+/* Events of an account: the stage of the transfer in which it may occur, whose account it is, and its sign. Each occurs
+ * once for a transfer. */
 static const struct {
     const char *type;
     stage       during;
@@ -101,7 +100,7 @@ void transfer_differ(transfer_found *found, const char *format, ...)
     va_end(arguments);
 }
 
-/* A difference that belongs to an event: its stream and version come first. */
+/* A difference at an event: begins with its stream and version. */
 #define differ_at(books, row, format, ...)                                \
     transfer_differ((books)->found, "%.*s: version %" PRId64 ": " format, \
                     PAWL_TEXT_ARGS((row)->stream), (row)->version, __VA_ARGS__)
@@ -134,7 +133,7 @@ static void check_opened(books *b, const pawl_event_row *row, int64_t number)
     b->accounts[number - 1].cents += body.cents;
 }
 
-/* The id of the command that the transfer's event of that version sent. */
+/* Is it the id of the command that the transfer's event of this version sent? */
 static bool is_dispatch_of(const pawl_event_row *row, int64_t transfer, int64_t version)
 {
     char             name[60];
@@ -146,7 +145,7 @@ static bool is_dispatch_of(const pawl_event_row *row, int64_t transfer, int64_t 
 
 static void check_leg(books *b, const pawl_event_row *row, int64_t number, size_t leg)
 {
-    debited body; /* all three have the same fields */
+    debited body; /* all three events have the same fields */
     if (!decode(b, row, PAWL_RECORD_OF(debited)(), &body))
         return;
     b->accounts[number - 1].cents += legs[leg].sign * body.cents;
@@ -242,7 +241,7 @@ static void check_transfer(books *b, const pawl_event_row *row, int64_t number)
 
 /* ---- The pass -------------------------------------------------------------------------------- */
 
-/* The number in "KIND/number"; 0: it is none, or more than `count`. */
+/* The number in "KIND/number"; 0: invalid, or larger than `count`. */
 static int64_t number_in(pawl_text stream, const char *kind, size_t count)
 {
     char   back[60];
@@ -255,7 +254,7 @@ static int64_t number_in(pawl_text stream, const char *kind, size_t count)
     return is_good && pawl_text_equal(stream, pawl_text_of(back)) ? number : 0;
 }
 
-/* The library's own, as of a timeout that ran alone behind a kill. */
+/* An event of the library, for example about a timeout that ran alone after a crash. */
 static bool is_of_library(const pawl_event_row *row)
 {
     static const char prefix[] = "pawl.";
@@ -278,7 +277,7 @@ static void check_event(books *b, const pawl_event_row *row)
         differ_at(b, row, "%s", "a stream that nobody asked for");
 }
 
-/* By seq: what caused an event was committed before it was inserted, so it comes first. */
+/* Reads by seq: the event that caused another was committed before that was inserted, so it comes first. */
 static pawl_code read_all(books *b, pawl_store *store, pawl_error *error)
 {
     pawl_event_query query = {.count_max = PAGE};
@@ -322,8 +321,7 @@ static void check_ends(books *b)
                         b->found->cents, b->plan->cents);
 }
 
-/* Compares the state that the entity itself would begin with: its stored fold and the events behind
- * it. */
+/* Compares with the state that the entity would load: its snapshot and the events after it. */
 static pawl_code check_fold(books *b, pawl_store *store, size_t place, pawl_error *error)
 {
     char          name[60];
@@ -340,7 +338,7 @@ static pawl_code check_fold(books *b, pawl_store *store, size_t place, pawl_erro
         code = pawl_record_decode(PAWL_RECORD_OF(account_state)(), stream.snapshot.state, 0,
                                   b->arena, &state, error);
     for (size_t i = 0; i < stream.count && code == PAWL_OK; i++) {
-        debited body = {.cents = 0}; /* the opening has this field too */
+        debited body = {.cents = 0}; /* account_opened has this field, too */
         if (decode(b, &stream.events[i], PAWL_RECORD_OF(debited)(), &body))
             state.cents += is_type(&stream.events[i], "debited") ? -body.cents : body.cents;
     }

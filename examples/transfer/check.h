@@ -1,9 +1,8 @@
-/* check.h - verifies a run by one pass over the event store, from its first event to its last.
+/* check.h - verifies a run by one pass over all events of the store.
  *
- * The check shares nothing with handlers, snapshots and queues: it adds up the money of every event,
- * follows every transfer through its states, and matches each debit and credit
- * with the transfer that sent it, by the dispatch id computed from that transfer's event
- * (docs/dispatch-ids.md). An event that does not fit is a difference.
+ * The check does not use handlers, snapshots or queues. It adds up the money of every event, follows every transfer
+ * through its states, and matches each debit and credit with the transfer that sent it, by the dispatch id computed
+ * from that transfer's event (docs/dispatch-ids.md). Every event that does not fit is reported as a difference.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,15 +17,15 @@
 typedef struct transfer_found {
     int64_t  events;
     int64_t  done;
-    int64_t  failed;   /* before any money moved */
-    int64_t  refunded; /* after the second leg was rejected */
+    int64_t  failed;   /* failed before any money moved */
+    int64_t  refunded; /* refunded after the credit was rejected */
     int64_t  overdue;
-    int64_t  cents; /* in all accounts at the end */
+    int64_t  cents; /* sum of all accounts at the end */
     uint64_t difference_count;
     char     differences[TRANSFER_DIFFERENCES_SHOWN][300]; /* the first ones */
 } transfer_found;
 
-/* No process may write meanwhile. Fails only when the store cannot be read. */
+/* No process may write meanwhile. Fails only if the store cannot be read. */
 pawl_code transfer_check(pawl_store *store, const transfer_plan *plan, transfer_found *found,
                          pawl_error *error);
 

@@ -1,9 +1,9 @@
-/* main.c - transfer: moves money between accounts while the processes that do so are
- * killed, and proves from the event store that no money was lost.
+/* main.c - transfer: moves money between accounts while its processes are killed, and proves by the event store that no
+ * money was lost.
  *
- *     plan -> start the runners -> ask, kill, watch -> read the journal -> report
+ *     plan -> start the runners -> request transfers, kill runners -> read the events -> report
  *
- * Built in this folder, against an installed pawl:
+ * To build in this folder with an installed pawl:
  *
  *     cc -std=c17 -D_GNU_SOURCE -I.. -o transfer [a-z]*.c ../support/[a-z]*.c $(pkg-config --cflags --libs pawl)
  *
@@ -40,7 +40,7 @@ static pawl_code report(transfer_supervisor *run, int *exit_code, pawl_error *er
     return PAWL_OK;
 }
 
-/* Drops the tables of a verified run; those of any other run stay for inspection. */
+/* Drops the tables of a verified run; those of other runs stay for inspection. */
 static pawl_code supervise(const transfer_options *options, const transfer_plan *plan,
                            int *exit_code, pawl_error *error)
 {

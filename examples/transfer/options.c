@@ -1,4 +1,4 @@
-/* options.c - the table of the options.
+/* options.c - the table of options.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +44,7 @@ static pawl_code refuse_word(const char *word, void *into, pawl_error *error)
     return pawl_error_set(error, PAWL_EINVAL, "'%s' is no option; --help lists all of them", word);
 }
 
-/* The run becomes part of the tables' names, and its requests are made of its seed. */
+/* The run is part of the tables' names; its requests are computed from its seed. */
 static pawl_code check_run(const char *option, const char *run, int64_t seed, pawl_error *error)
 {
     if (run != NULL && seed == 0)

@@ -1,4 +1,4 @@
-/* plan.c - accounts and transfers from a seed.
+/* plan.c - computes accounts and transfers from a seed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 #define OPENING_MAX 20000 /* cents */
-#define AMOUNT_MAX 3000   /* some accounts run dry on the way */
+#define AMOUNT_MAX 3000   /* so large that some accounts run out of money */
 #define CLOSED_ONE_IN 10
-#define TOO_MUCH_ONE_IN 25 /* more than the whole bank has */
+#define TOO_MUCH_ONE_IN 25 /* amounts larger than the whole bank has */
 
 static int64_t draw(pawl_random *random, int64_t limit)
 {

@@ -1,4 +1,4 @@
-/* records.h - the commands, the events and the states of the bank.
+/* records.h - commands, events and states of the bank.
  *
  *     open_account, debit, credit, credit_back -> an Account -> account_opened ...
  *     request_transfer -> a Transfer -> requested, withdrawn, done ...
@@ -15,7 +15,7 @@
 #define OPEN_ACCOUNT(F)              \
     F(INT64, account)                \
     F(INT64, cents)    /* paid in */ \
-    F(BOOL, is_closed) /* to credits */
+    F(BOOL, is_closed) /* refuses credits */
 PAWL_RECORD(open_account, OPEN_ACCOUNT);
 
 #define MOVE(F)        \
@@ -46,15 +46,15 @@ PAWL_RECORD(account_state, ACCOUNT);
 
 /* ---- Transfers ----------------------------------------------------------- */
 
-#define ORDER(F)                   \
-    F(INT64, transfer)             \
-    F(INT64, source) /* account */ \
-    F(INT64, target)               \
+#define ORDER(F)                          \
+    F(INT64, transfer)                    \
+    F(INT64, source) /* account number */ \
+    F(INT64, target)                      \
     F(INT64, cents)
 PAWL_RECORD(request_transfer, ORDER);
 PAWL_RECORD(requested, ORDER);
 
-/* Both legs went through; the first did; neither will; the second was rejected. */
+/* `done`: both legs succeeded; `withdrawn`: the first did; `failed`: none will; `bounced`: the second was rejected. */
 #define MONEY(F) F(INT64, cents)
 PAWL_RECORD(withdrawn, MONEY);
 PAWL_RECORD(done, MONEY);

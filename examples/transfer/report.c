@@ -1,4 +1,4 @@
-/* report.c - the lines for people and the object for programs.
+/* report.c - prints the report as lines or as a JSON object.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

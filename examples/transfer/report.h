@@ -8,12 +8,10 @@
 #include "check.h"
 #include "supervisor.h"
 
-/* Reads the journal, and what is left in queues and the outbox. An error only when the
- * store cannot be read. */
+/* Reads the event store, and the rows left in queues and the outbox. Fails only if the store cannot be read. */
 pawl_code transfer_report_make(transfer_supervisor *run, transfer_found *found, pawl_error *error);
 
-/* On standard output; with --json one object and nothing else there, the
- * differences then on standard error. */
+/* Prints to standard output; with --json only an object, while differences go to standard error. */
 void transfer_report_print(const transfer_supervisor *run, const transfer_found *found);
 
 #endif

@@ -1,4 +1,4 @@
-/* runner.c - two endpoints, each on a thread of its own.
+/* runner.c - runs two endpoints, each on its own thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +35,7 @@ static void on_signal(int number)
     stop_all();
 }
 
-/* Runs a side; one side that cannot go on ends the other. */
+/* Runs an endpoint; if it cannot continue, ends the other one, too. */
 static void *run(void *argument)
 {
     side *s = argument;
@@ -78,7 +78,7 @@ static pawl_code run_all(pawl_error *error)
 pawl_code transfer_runner_work(const transfer_options *options, pawl_error *error)
 {
     transfer_settings settings = {.late = options->late};
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* none is left behind, whatever ends the parent */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* ends with the parent, whatever ends that */
     pawl_log_set(NULL, PAWL_LOG_ERROR, NULL);
     pawl_code code = open_all(options, &settings, error);
     if (code == PAWL_OK) {

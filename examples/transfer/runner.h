@@ -1,5 +1,4 @@
-/* runner.h - a process that runs the bank, both endpoints of it, until it is told to
- * end or is killed.
+/* runner.h - a process that runs both endpoints of the bank until it gets a signal or is killed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,9 +7,9 @@
 
 #include "options.h"
 
-#define TRANSFER_PREFIX_FORMAT "transfer_%s_" /* of the tables; with the run's name */
+#define TRANSFER_PREFIX_FORMAT "transfer_%s_" /* of the tables, with the run's name */
 
-/* Returns after SIGTERM or SIGINT, or when an endpoint cannot go on. */
+/* Returns after SIGTERM or SIGINT, or if an endpoint cannot continue. */
 pawl_code transfer_runner_work(const transfer_options *options, pawl_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* supervisor.c - the parent of the runners.
+/* supervisor.c - the parent process of the runners.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,10 +24,10 @@
 #define WINDOW_MAX 1000
 #define WINDOW_MIN 10
 #define RESERVE_ONE_IN 20
-#define AGAIN_ONE_IN 50 /* requests that are sent twice */
-#define OVERLAP 2000    /* events that are looked at again: they commit in any order */
+#define AGAIN_ONE_IN 50 /* share of requests that are sent twice */
+#define OVERLAP 2000    /* events that are read again, since they commit in any order */
 #define STALLED PAWL_SECONDS(2)
-#define PATIENCE PAWL_SECONDS(120) /* without a transfer settled, before the run gives up */
+#define PATIENCE PAWL_SECONDS(120) /* limit without a settled transfer */
 
 /* ---- Runners ------------------------------------------------------------------- */
 
@@ -65,7 +65,7 @@ static pawl_code name_end(int64_t place, int status, pawl_error *error)
                           place + 1, WEXITSTATUS(status));
 }
 
-/* A runner that ended by itself is an error. */
+/* Fails if a runner has ended by itself. */
 static pawl_code check_runners(transfer_supervisor *self, pawl_error *error)
 {
     int status;
@@ -79,7 +79,7 @@ static pawl_code check_runners(transfer_supervisor *self, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Did the child end well? A child that was only starting has no handler for the signal yet. */
+/* Did the child end without error? If it was still starting, it had no handler for the signal. */
 static bool is_good_end(int status)
 {
     return WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGTERM;
@@ -104,7 +104,7 @@ static int compare_moments(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Requests that are kept back until the last kill, so that it comes before the end. */
+/* Number of requests that are kept back until the last kill, so that every kill has work left. */
 static size_t reserve(const transfer_supervisor *self)
 {
     size_t count = self->plan->transfer_count;
@@ -118,7 +118,7 @@ static pawl_code draw_moments(transfer_supervisor *self, pawl_error *error)
     if (self->moments == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     size_t last = self->plan->transfer_count - reserve(self);
-    if (last < self->settled) /* by a run that broke off at its end */
+    if (last < self->settled) /* settled before, by a run that was aborted near its end */
         last = self->settled;
     for (size_t i = 0; i < count; i++)
         self->moments[i] =
@@ -127,8 +127,8 @@ static pawl_code draw_moments(transfer_supervisor *self, pawl_error *error)
     return PAWL_OK;
 }
 
-/* By turns: the runner that has handled most of one endpoint's messages, most of the
- * other's, or any. On a file one runner may have all the messages of an endpoint. */
+/* Kills in turn: the runner with the most messages of one endpoint, of the other, or any. With a file as store one
+ * runner may handle all messages of an endpoint. */
 static const char *const aims[] = {TRANSFER_TRANSFERS, TRANSFER_ACCOUNTS, NULL};
 
 static pawl_code choose_victim(transfer_supervisor *self, int64_t *place, pawl_error *error)
@@ -184,8 +184,7 @@ static void note_settled(transfer_supervisor *self, const pawl_event_row *row)
     self->moved_at = example_monotonic();
 }
 
-/* Events get their seqs before they are committed, so a look goes back a little; when
- * nothing comes any more, to the beginning. */
+/* Seqs are assigned before the commit, so each read begins a little earlier; without progress, at the first event. */
 static pawl_code look(transfer_supervisor *self, pawl_error *error)
 {
     pawl_event_rows  rows;
@@ -230,7 +229,7 @@ static pawl_code count_left(transfer_supervisor *self, int64_t *left, pawl_error
 
 /* ---- Asking ---------------------------------------------------------------------- */
 
-/* Repeats the request while the store is busy: nothing was applied then. */
+/* Repeats the commit while the store is busy; in that case nothing was applied. */
 static pawl_code commit(transfer_supervisor *self, pawl_error *error)
 {
     pawl_code code;
@@ -259,8 +258,8 @@ static pawl_code request(transfer_supervisor *self, size_t place, pawl_error *er
                             error);
 }
 
-/* Fills the window when half of it is free. Some requests are sent once more, as by
- * somebody who was not sure whether they had left: the id is the same. */
+/* Fills the window when half of it is free. Some requests are sent twice with the same id, as by a sender that did not
+ * get the answer. */
 static pawl_code request_more(transfer_supervisor *self, pawl_error *error)
 {
     size_t    begin = self->sent, end = self->settled + self->window;
@@ -326,8 +325,8 @@ static pawl_code settle(transfer_supervisor *self, pawl_error *error)
     return code;
 }
 
-/* Waits for the requests that were sent twice, and the marks in the outbox of what has arrived. The
- * report tells of those that do not come to their end. */
+/* Waits until duplicate requests are handled, and delivered outbox rows are settled. The report lists those that never
+ * are. */
 static pawl_code await_rest(transfer_supervisor *self, pawl_error *error)
 {
     int64_t   left = 1, begun = example_monotonic();
@@ -396,7 +395,7 @@ static pawl_code open_store(transfer_supervisor *self, pawl_error *error)
     return code == PAWL_OK ? code : example_store_wrap(url, code, error);
 }
 
-/* So many that the run has a good stretch between two kills. */
+/* Small enough for a good number of transfers between two kills. */
 static size_t window_of(const transfer_options *options)
 {
     int64_t window = options->transfers / (2 * (options->kills + 1));

@@ -1,11 +1,10 @@
-/* supervisor.h - starts the runners, asks for the transfers, kills runners on the
- * way and starts them again, until every transfer is settled.
+/* supervisor.h - starts the runners, requests transfers, kills and restarts runners meanwhile, until every transfer is
+ * settled.
  *
  *     transfer_supervisor_open -> transfer_supervisor_work -> transfer_supervisor_close
  *
- * The number of transfers under way is limited, so that at every moment of the run
- * some are in each of their steps. For each kill a number of settled transfers is drawn, at which it
- * is due; it kills a runner that has handled many messages, or any runner.
+ * The number of concurrent transfers is limited, so that at any time some are in each step. Each kill is due at a
+ * random number of settled transfers; it kills a runner that has handled many messages, or any runner.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,28 +24,28 @@ typedef struct transfer_supervisor {
     char                    run[TRANSFER_RUN_SIZE + 1];
     char                    prefix[PAWL_PREFIX_SIZE_MAX + 1]; /* of the tables */
     pawl_random             random;
-    pid_t                   runners[TRANSFER_RUNNERS_MAX]; /* 0: it is not there */
+    pid_t                   runners[TRANSFER_RUNNERS_MAX]; /* 0: not running */
     pawl_store             *store;
     pawl_sender            *sender;
-    pawl_arena             *arena; /* of one look */
+    pawl_arena             *arena; /* for one read */
     example_progress        progress;
     size_t                  sent;
-    size_t                  window;     /* transfers that are under way at most */
-    bool                   *is_settled; /* by number - 1 */
+    size_t                  window;     /* maximum of concurrent transfers */
+    bool                   *is_settled; /* index: number - 1 */
     size_t                  settled;
-    int64_t                 seq;      /* of the last event that a look has met */
+    int64_t                 seq;      /* of the last event that was read */
     int64_t                 moved_at; /* monotonic */
-    size_t                 *moments;  /* of the kills: transfers settled, rising */
-    int64_t                 kills;    /* delivered */
+    size_t                 *moments;  /* of the kills: numbers of settled transfers, ascending */
+    int64_t                 kills;    /* number of runners killed */
     int64_t                 elapsed;  /* microseconds, from the first request to the end */
 } transfer_supervisor;
 
-/* Makes the tables, or opens those that are to be checked. It may be closed whatever the answer. */
+/* Creates the tables, or opens those to be checked. Close it even after a failure. */
 pawl_code transfer_supervisor_open(transfer_supervisor *self, const transfer_options *options,
                                    const transfer_plan *plan, pawl_error *error);
-/* Returns when all is settled, delivered and every runner has ended well. */
+/* Returns when all is settled and delivered, and every runner has ended without error. */
 pawl_code transfer_supervisor_work(transfer_supervisor *self, pawl_error *error);
-/* Ends the runners that are left; drops the tables unless they are to stay. */
+/* Ends the remaining runners; drops the tables unless `is_kept`. */
 void transfer_supervisor_close(transfer_supervisor *self, bool is_kept);
 
 #endif

@@ -1,5 +1,5 @@
-/* transfer.c - the process Transfer: debits one account, then credits another; if that account rejects
- * the credit, the first one gets the money back.
+/* transfer.c - the process Transfer: debits one account, then credits another; if the credit is rejected, returns the
+ * money to the first.
  *
  *     requested -> withdrawn -> done
  *              |            \-> bounced -> failed     the second leg was rejected
@@ -61,13 +61,14 @@ static pawl_code on_rejected(pawl_context *ctx, const transfer_state *state,
     }
     if (!is_of(answer->type, PAWL_RECORD_OF(debit)()))
         return pawl_fail(ctx, PAWL_REJECT, "transfer %" PRId64 " cannot be undone: %.*s",
-                         state->transfer, PAWL_TEXT_ARGS(answer->reason)); /* for a person */
+                         state->transfer,
+                         PAWL_TEXT_ARGS(answer->reason)); /* an operator must decide */
     pawl_emit(ctx, PAWL_MESSAGE(failed, .reason = answer->reason));
     return pawl_complete(ctx);
 }
 PAWL_PROCESS_HANDLER(on_rejected, transfer_state, pawl_rejected);
 
-/* The transfer still waits: the answer comes, however late. */
+/* The transfer goes on waiting: the answer will come, however late. */
 static pawl_code on_late(pawl_context *ctx, const transfer_state *state)
 {
     const transfer_settings *settings = pawl_user(ctx);
@@ -91,7 +92,7 @@ static void apply_bounced(transfer_state *state, const bounced *event)
 }
 PAWL_APPLY(apply_bounced, transfer_state, bounced);
 
-/* The other members of the state are for readers: the next command depends on the answer alone. */
+/* The state needs no change: the next command depends only on the answer. */
 #define APPLY_NOTHING(event_record)                                                    \
     static void apply_##event_record(transfer_state *state, const event_record *event) \
     {                                                                                  \

@@ -16,7 +16,7 @@ void mongodb_url(const char *server, const char *database, char *url, size_t siz
 /* Removes all documents of collections whose names begin with `prefix`, except the schema's marks, and restarts row
  * numbers. With `is_alone` all other collections are dropped, with their marks. */
 bool mongodb_empty(const char *url, const char *prefix, bool is_alone);
-/* The names of the collections that begin with the prefix, in order, as a number. */
+/* A hash of the names of collections that begin with the prefix. */
 bool mongodb_describe(const char *url, const char *prefix, char *text, size_t size);
 bool mongodb_drop(const char *url);
 
