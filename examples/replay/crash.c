@@ -190,8 +190,8 @@ static int64_t delay_max(const crash_parent *parent)
 static int64_t draw_target(crash_parent *parent)
 {
     double part = (double)parent->log->event_count / (double)parent->options->kills;
-    double at   = (double)pawl_random_below(&parent->random, 900) /
-                1000; /* the rest of the part is time to die */
+    double at =
+        (double)pawl_random_below(&parent->random, 900) / 1000; /* the rest is time to die */
     return (int64_t)(part * ((double)parent->kills + at));
 }
 

@@ -59,12 +59,12 @@ typedef struct pawl__mongo {
     int64_t    claim;          /* number of the last claim of a queue */
     int64_t    part;           /* number of the part that is being committed, or in doubt */
     bool       is_in_commit;
-    bool
-        is_partly; /* the last resolve found that only an earlier part of that commit was applied */
-    bson_oid_t
-        swept_to; /* the last second half of a body that a sweep checked; zero: start with the first */
-    int64_t history_place; /* of the next sweep */
-    bool    has_stray;     /* rows that were not returned may have the last claim's number */
+    /* the last resolve found that only an earlier part of that commit was applied */
+    bool is_partly;
+    /* the last second half of a body that a sweep checked; zero: start with the first */
+    bson_oid_t swept_to;
+    int64_t    history_place; /* of the next sweep */
+    bool       has_stray;     /* rows that were not returned may have the last claim's number */
 } pawl__mongo;
 
 static inline pawl__mongo *pawl__mongo_of(pawl_store *store)

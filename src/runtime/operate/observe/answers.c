@@ -227,7 +227,7 @@ static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
     at->due = end + pawl__store_answer_pause(end - begin, at->has_store);
 }
 
-/* May the last answer be returned while a look is under way? At the end always. */
+/* May the last answer be returned during a look? At the end of the observer always. */
 static bool is_good(const pawl__observer *observer)
 {
     const pawl__store_answer *at = &observer->answer;
@@ -388,7 +388,7 @@ static bool read_endpoints(pawl__observer *observer, pawl_arena *arena, pawl__me
 
 void pawl__observe_keep(pawl__observer *observer, pawl_endpoint *endpoint)
 {
-    size_t room = PAWL__OBSERVED_MAX + 1; /* counts of more names are not kept */
+    size_t room = PAWL__OBSERVED_MAX + 1; /* counts of further names are not kept */
     if (observer->left == NULL)
         observer->left = pawl_arena_take(observer->arena, room * sizeof *observer->left);
     if (observer->left == NULL)

@@ -109,9 +109,9 @@ static pawl_code read_pauses(const reading *it, pawl_error *error)
     return code;
 }
 
-#define UNREAD_PAGE 256 /* or as many as have PAWL_CLAIM_SIZE_MAX */
+#define UNREAD_PAGE 256 /* or fewer, up to PAWL_CLAIM_SIZE_MAX bytes */
 #define UNREAD_PAGES_MAX 16
-/* Such a message is due again every version_delay, by default 10 seconds. */
+/* A message that waits for a program of another version is due again every version_delay, by default 10 seconds. */
 #define UNREAD_LOOK_BACK PAWL_SECONDS(2)
 #define UNREAD_LOOK_AHEAD PAWL_SECONDS(15)
 
@@ -132,7 +132,7 @@ static void take_versions(const pawl_queue_messages *rows, pawl_text queue, pawl
     }
 }
 
-/* Reads the first page of a queue, and further messages due soon as long as none waits for such a program. */
+/* Reads the first page of a queue, and messages due soon until one is found that waits for such a program. */
 static pawl_code read_versions_of(const reading *it, pawl_text queue, pawl_error *error)
 {
     pawl_queue_query query  = {.queue     = queue,
@@ -178,7 +178,7 @@ static pawl_code read_alarms(const reading *it, pawl_error *error)
     return or_none(pawl_store_alarms(it->store, it->arena, &it->figures->alarms, error), error);
 }
 
-/* Reads the difference to the machine's clock, even if the caller's time is another. */
+/* Reads the difference to the machine's clock, even if the caller's time differs from it. */
 static pawl_code read_server(const reading *it, pawl_error *error)
 {
     const pawl_diagnosis asked   = {.now = pawl_clock_now(NULL), .is_brief = true};

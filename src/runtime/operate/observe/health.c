@@ -25,7 +25,7 @@ int64_t pawl_health_timeout_late(const pawl_health_figures *figures, pawl_time n
     return age_of(figures->timeout_first, now);
 }
 
-/* The endpoint that reads the queue. Figures of a program that was built with older headers have no subscriptions. */
+/* The endpoint that reads the queue. Figures from a program built with older headers have no subscriptions. */
 static pawl_text reader_of(const pawl_health_figures *figures, pawl_text queue)
 {
     const pawl_subscriptions *list = &figures->subscriptions;
@@ -265,7 +265,7 @@ static void run_check(check_number number, const pawl_health_options *options,
              (long long)(value / unit), (long long)(limit / unit));
 }
 
-/* Figures of a program that was built with older headers are shorter. */
+/* Figures from a program built with older headers are shorter. */
 static pawl_code take_figures(const pawl_health_figures *given, pawl_health_figures *figures,
                               pawl_stats *stats, pawl_error *error)
 {
@@ -327,7 +327,7 @@ pawl_code pawl_health_check(pawl_store *store, const pawl_health_options *option
 
 /* ---- JSON ------------------------------------------------------------------ */
 
-/* A handler's or a server's text may be no UTF-8, which JSON has to be. */
+/* Replaces invalid UTF-8 in the text of a handler or server, as JSON must be UTF-8. */
 static const char *valid_reason(const pawl_health_result *result, pawl_arena *arena)
 {
     size_t at   = 0;

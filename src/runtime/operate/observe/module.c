@@ -1,6 +1,6 @@
-/* module.c - finds and loads the module that listens and sends.
+/* module.c - finds and loads the observe module, which listens and sends.
  *
- * It stays loaded until the process ends: its threads may be in it.
+ * The module stays loaded until the process ends, as threads may still run in it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

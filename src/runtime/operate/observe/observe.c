@@ -1,5 +1,4 @@
-/* observe.c - endpoints join their observer and leave it; attempts of the dispatcher are counted and
- * traced.
+/* observe.c - endpoints join and leave their observer; the dispatcher's attempts are counted and traced.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,7 +59,7 @@ static const char *wrong_host(pawl_text host)
     return NULL;
 }
 
-/* Why a collector's URL is refused, or NULL. No part of it is shown: it may have a password. */
+/* Why a collector's URL is refused, or NULL. The text contains no part of the URL, which may have a password. */
 static const char *wrong_url(const char *url)
 {
     size_t scheme = strncmp(url, "http://", 7) == 0 ? 7 : strncmp(url, "https://", 8) == 0 ? 8 : 0;
@@ -297,7 +296,7 @@ static void remove_endpoint(pawl__observer *observer, const pawl_endpoint *endpo
     pthread_mutex_unlock(&observer->mutex);
 }
 
-/* Counts of the last endpoint are sent while the endpoint is still there. */
+/* The counts of the last endpoint are sent before it leaves. */
 void pawl__observe_leave(pawl_endpoint *endpoint)
 {
     pawl__observer *observer = endpoint->observer;
@@ -325,13 +324,13 @@ int pawl_endpoint_observe_port(const pawl_endpoint *endpoint)
 
 /* ---- Attempts -------------------------------------------------------------- */
 
-/* splitmix64 of a counter: other numbers than any other process's, without a lock. */
+/* splitmix64 of a counter with a random start: ids differ between processes, without a lock. */
 static void draw_span_id(pawl__observer *observer, uint8_t id[8])
 {
     uint64_t mixed = atomic_fetch_add(&observer->ids, UINT64_C(0x9E3779B97F4A7C15));
     mixed          = (mixed ^ (mixed >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
     mixed          = (mixed ^ (mixed >> 27)) * UINT64_C(0x94D049BB133111EB);
-    mixed          = (mixed ^ (mixed >> 31)) | 1; /* zero is no id */
+    mixed          = (mixed ^ (mixed >> 31)) | 1; /* zero is no valid id */
     memcpy(id, &mixed, sizeof mixed);
 }
 
@@ -352,8 +351,8 @@ static bool find_parent(const pawl_outbox_row *row, pawl__trace *parent)
     return found;
 }
 
-/* A message that belongs to no trace begins one whose id is the dispatch id: all
- * attempts of a row lie in it. False: the trace is not recorded. */
+/* A message without a trace begins one, whose id is the dispatch id, so that all attempts of a row are in it. False:
+ * the trace is not recorded. */
 static bool begin_in_trace(pawl__observer *observer, const pawl_outbox_row *row, pawl__span *span)
 {
     pawl__trace parent;
@@ -394,7 +393,7 @@ static void put_span(pawl_endpoint *endpoint, const pawl_outbox_row *row,
 void pawl__observe_attempt(pawl_endpoint *endpoint, const pawl_outbox_row *row,
                            pawl_attempt_outcome outcome, int64_t duration, pawl_time now)
 {
-    if (outcome > PAWL_ATTEMPT_POISON) /* an outcome that a sink made up */
+    if (outcome > PAWL_ATTEMPT_POISON) /* an outcome that no sink should return */
         outcome = PAWL_ATTEMPT_TRANSIENT;
     pawl__metric_add(&endpoint->metrics, PAWL__METRIC_ATTEMPTS, outcome, 1);
     pawl__metric_observe(&endpoint->metrics, PAWL__METRIC_DISPATCH_DURATION, duration);

@@ -28,11 +28,11 @@
 
 #define PAWL__STORE_IS_LATE "the store does not answer in time"
 
-/* Time limits of one look, which reads a store's health. A read under way at the end is waited for, and no other begun.
- * Times are monotonic. */
+/* Time limits of one look, which reads a store's health. When the look ends, a read that has begun is finished, and no
+ * other begins. Times are monotonic. */
 typedef struct pawl__look {
     int64_t            queues_end; /* no further single queue is read */
-    int64_t            end;        /* the look has failed */
+    int64_t            end;        /* after this time the look has failed */
     const atomic_bool *is_over;    /* set by another thread; or NULL */
 } pawl__look;
 
@@ -113,7 +113,7 @@ pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual);
 
 /* Interrupts a look under way. If there is a last answer, no other look is begun. */
 void pawl__observe_end_look(pawl__observer *observer);
-/* Pause after a look that took so long. */
+/* Pause after a look, by its duration. */
 int64_t pawl__store_answer_pause(int64_t took, bool has_answered);
 
 /* module.c: the module's table, loaded once. */
@@ -131,7 +131,7 @@ void pawl__health_of_failure(const char *reason, pawl_health *health);
 /* Adds a result, whose reason the caller writes. There must be room. */
 pawl_health_result *pawl__health_add(pawl_health *health, const char *name,
                                      pawl_health_state state);
-/* The name, or the start of a long one and "...": a reason says more than the name. */
+/* Size of a shown name; a longer one is cut and ends with "...". */
 #define PAWL__PLACE_SIZE 90
 pawl_text pawl__health_place(pawl_text name, char cut[PAWL__PLACE_SIZE]);
 /* {"status":"degraded","checks":[{"name":..,"status":..,"reason":..}]} */

@@ -15,12 +15,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define KIND_CLIENT 3 /* a call to another service that answers */
+#define KIND_CLIENT 3 /* a call to another service, with an answer */
 #define STATUS_ERROR 2
 #define CUMULATIVE 2
 
-/* Without memory a value is NULL, which yyjson takes as an object or an array as well: the end of the document asks the
- * arena. */
+/* Without memory yyjson's values are NULL, which its functions accept. Whether memory was missing is checked at the end
+ * of the document. */
 static void add_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, const char *text)
 {
     (void)yyjson_mut_obj_add_strcpy(doc, object, key, text);
@@ -159,8 +159,8 @@ static yyjson_mut_val *add_point(yyjson_mut_doc *doc, yyjson_mut_val *points, co
         add_text_attribute(doc, attributes, view->owner, view->name.data);
     if (row->label != NULL)
         add_text_attribute(doc, attributes, row->label[0], row->label[index + 1]);
-    /* A store's counters are older than the process: counted from its start they would be taken for
-     * new at each start. */
+    /* A store's counters are older than the process. With the process's start as their start, they would be counted
+     * again after each restart. */
     if (row->type != PAWL__GAUGE && row->scope != PAWL__OF_STORE)
         add_nanoseconds(doc, point, "startTimeUnixNano", of->start);
     add_nanoseconds(doc, point, "timeUnixNano", of->now);

@@ -3,7 +3,7 @@
  *     {"partialSuccess":{"rejectedSpans":"3","errorMessage":"too old"}}     with status 200
  *     {"code":3,"message":"no tenant"}                                      with others
  *
- * A proxy before it answers anything. None of it is an error here: the export is over.
+ * A proxy in front of it may answer anything. An unexpected answer is no error here, as the export is over.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* span.c - the ring.
+/* span.c - a ring buffer of spans.
  *
  *     first = 5, count = 6 of 8:    [6][7][8] .  . [3][4][5]
  *                                             ^put ^lend gives 3 4 5, then 6 7 8

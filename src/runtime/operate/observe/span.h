@@ -3,10 +3,10 @@
  *     put ... put                any thread; false: a span was lost, as the ring is full
  *     lend -> release or again    the one thread that exports
  *
- * A span that is lent stays in its slot until it is released, so that it is read without a copy. In
- * a full ring the oldest span gives way to a new one. While the oldest is lent, the new span is lost.
- * Each span has tries of its own: after an outage of the collector, however long, those of the last
- * few exports are there, as far as the ring holds them.
+ * A span that is lent stays in its slot until it is released, so that it is read without a copy. In a full ring the
+ * oldest span gives way to a new one. While the oldest is lent, the new span is lost. Tries are counted for each span:
+ * after an outage of the collector, however long, the spans of the last few exports are still there, if they fit into
+ * the ring.
  *
  * Tests: tests/unit/observe/test_span.c
  *

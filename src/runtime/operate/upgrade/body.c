@@ -1,9 +1,9 @@
 /* body.c - decodes a stored body with the program's record, and finds members that the program would not read.
  *
- * A reader keeps unknown members, so a renamed member is no failure: the old name is not read, and the new one is
- * empty. It is detected by both together: a member that the record does not have, and a member of the record that the
- * body lacks and that could hold the other's value. A missing member has its default, which may have been another one
- * in the program that wrote the body (misread.c).
+ * A reader keeps unknown members, so a renamed member does not fail: the old name is ignored, and the new one is empty.
+ * A rename is suspected if the body has a member that the record lacks, and lacks a member of the record that could
+ * hold its value. A missing member has its default, which may differ from that of the program that wrote the body
+ * (misread.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@
 
 /* ---- Decoding ------------------------------------------------------------ */
 
-/* "lines[3].qty: expected ..." as "lines[].qty": rows that fail alike are counted together. Empty
- * for a text that begins with the record's name, or with a sentence. */
+/* "lines[3].qty: expected ..." as "lines[].qty", so that rows with the same failure are counted together. Empty for a
+ * text that begins with the record's name, or is a sentence. */
 static pawl_text place_of(const char *text, const pawl_record *record, pawl_arena *arena)
 {
     const char *end      = strstr(text, ": ");
@@ -76,12 +76,12 @@ pawl_code pawl__upgrade_body(pawl__upgrade_check *check, const pawl_record *reco
 typedef struct object_look {
     pawl__upgrade_check *check;
     const pawl_record   *is;
-    const pawl_record   *was;    /* of the program that wrote it; NULL: not known */
-    yyjson_val          *object; /* NULL: it is left out, as each of its members is the default */
+    const pawl_record   *was;           /* of the program that wrote the body; NULL: unknown */
+    yyjson_val          *object;        /* NULL: left out, so each of its members has its default */
     char path[PAWL__UPGRADE_PATH_SIZE]; /* "lines[]." before the names of the members */
 } object_look;
 
-/* Could a member with that value be this field, only renamed? */
+/* Could this field be a renamed member with that value? */
 static bool could_hold(const pawl_field *field, yyjson_val *value)
 {
     if (field->shape == PAWL_LIST)
@@ -103,8 +103,8 @@ static bool could_hold(const pawl_field *field, yyjson_val *value)
 
 #define NAMED_MAX 3
 
-/* Writes the members that the body lacks and that could hold the value, "remark" or "remark, memo": which of several
- * it is nobody can tell. The number of them. */
+/* Writes the members that the body lacks and that could hold the value: "remark", or "remark, memo" if several are
+ * possible. Returns their number. */
 static size_t find_renamed(const object_look *at, yyjson_val *value, char *names, size_t size)
 {
     size_t count = 0, used = 0;
@@ -139,7 +139,7 @@ static void report_unknown(const object_look *at, const char *name, yyjson_val *
             member, at->is->name, names);
 }
 
-/* The text does not contain the default of a secret member, as that is the row's value. */
+/* For a secret member the text does not contain the default, which is the row's value. */
 static void report_misread(const object_look *at, const pawl_field *was, const pawl_field *is)
 {
     char member[PAWL__UPGRADE_PATH_SIZE];

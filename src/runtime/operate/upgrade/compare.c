@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A double has every whole number of that many bits. */
+/* A double represents all integers of this many bits. */
 #define DOUBLE_BITS 53
 
 /* ---- Fields ---------------------------------------------------------------- */
@@ -36,7 +36,7 @@ static number_range range_of(pawl_kind kind)
     }
 }
 
-/* Is its JSON a text that other such kinds can read? Not bytes: their base64 would be read as the text. */
+/* Is its JSON a text that other such kinds can read? Not bytes: others would read their base64 as the text. */
 static bool is_text(pawl_kind kind)
 {
     return kind == PAWL_KIND_TEXT || kind == PAWL_KIND_FIXED || kind == PAWL_KIND_UUID ||
@@ -79,8 +79,8 @@ static void compare_enum(const pawl__upgrade_check *check, const pawl_enum *from
                              "enum %s has no '%s' any more", to->name, lost);
 }
 
-/* A saga that stores defaults writes them all, but null for a member that is unset. Rows from before it did so
- * are found when rows are looked at. */
+/* A saga with `stores_defaults` writes all members, an unset one as null. Rows written before it had that option are
+ * found by the check of rows. */
 static void compare_default(const pawl__upgrade_check *check, const pawl_field *from,
                             const pawl_field *to, const char *path)
 {
@@ -99,8 +99,8 @@ static bool is_number(pawl_times times)
     return times == PAWL_TIMES_UNIX_US || times == PAWL_TIMES_UNIX_MS;
 }
 
-/* Reports forms of time that are read as another time. All others differ, so a reader refuses a form that it does not
- * know. */
+/* Reports a change of the time format that would silently read other times. All other changes are refused by the
+ * reader. */
 static void compare_times(const pawl__upgrade_check *check, const pawl_field *from,
                           const char *path)
 {
@@ -136,8 +136,8 @@ static void compare_field(const pawl__upgrade_check *check, const pawl_field *fr
     }
 }
 
-/* A member of the C struct that reads what another one wrote, while its own JSON is read by a third:
- * {a .json = "a", b .json = "b"} became {a .json = "b", b .json = "a"}. */
+/* Finds members that exchanged their JSON names: {a .json = "a", b .json = "b"} became {a .json = "b", b .json = "a"},
+ * so each reads what the other wrote. */
 static void compare_name(const pawl__upgrade_check *check, const pawl_record *from,
                          const pawl_record *to, const pawl_field *was, const pawl_field *is,
                          const char *path)
@@ -194,7 +194,7 @@ static void compare_fields(const pawl__upgrade_check *check, const pawl_record *
         }
         compare_field(check, was, is, path);
         compare_name(check, from, to, was, is, path);
-        /* A record that contains itself is compared only once. */
+        /* a record that contains itself is compared only once */
         if (was->kind != PAWL_KIND_RECORD || is->kind != PAWL_KIND_RECORD ||
             was->record() == from || depth == PAWL_RECORD_DEPTH_MAX)
             continue;
@@ -231,7 +231,7 @@ static bool is_same(const pawl_correlation *left, const pawl_correlation *right)
     return left->type == right->type && pawl_text_equal(left->property, right->property);
 }
 
-/* A saga is found after the change when one of the columns that are filled now is looked up. */
+/* A saga remains findable if the new program looks it up by a column that the old one fills. */
 static void compare_correlation(const pawl__upgrade_check *check, const pawl_saga_table *from,
                                 const pawl_saga_table *to)
 {
@@ -338,7 +338,7 @@ static const pawl__projection_model *find_projection(const pawl_upgrade *upgrade
     return NULL;
 }
 
-/* Reports types of events that a projection took and would now skip. */
+/* Reports event types that the old projection handled and the new one would skip. */
 static void compare_projections(pawl__upgrade_check *check, const pawl__model *from)
 {
     for (size_t i = 0; i < from->projection_count; i++) {

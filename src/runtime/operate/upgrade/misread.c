@@ -1,12 +1,12 @@
 /* misread.c - finds members that the new program decodes to another value than the old program.
  *
- * A member that has its default value is left out of the JSON (record/encode.c). When the default is
- * another one in the new program, rows without the member change their meaning, and nothing fails:
+ * A member with its default value is left out of the JSON (record/encode.c). If the default differs in the new program,
+ * rows without the member change their meaning without any failure:
  *
  *     old program   ENUM stage of new, paid    stage = new   is stored as   {}
  *     new program   ENUM stage of paid, new    {}            is read as     stage = paid
  *
- * The declarations of both programs show it; with both, so does each row.
+ * The declarations of both programs show that, and with them each affected row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,11 +44,11 @@ const char *pawl__upgrade_default(const pawl_field *field)
 
 bool pawl__upgrade_misreads(const pawl_field *was, const pawl_field *is)
 {
-    if (was->required || is->required) /* no row lacks it, or the row cannot be decoded */
+    if (was->required || is->required) /* no row lacks it, or such a row cannot be decoded */
         return false;
     if (was->shape != PAWL_ONE || is->shape != PAWL_ONE)
         return was->shape != is->shape;
-    /* The name of an enum may be the word for another kind's default. */
+    /* the name of an enum value may equal another kind's default as text */
     return (was->kind == PAWL_KIND_ENUM) != (is->kind == PAWL_KIND_ENUM) ||
            strcmp(pawl__upgrade_default(was), pawl__upgrade_default(is)) != 0;
 }

@@ -132,7 +132,7 @@ static void look_at_name(pawl__upgrade_check *check, const pawl__model *model, p
                              PAWL_TEXT_ARGS(name));
 }
 
-/* Skips schedules: their rows contain all that is needed to send, and their messages are checked in their queue. */
+/* Skips schedules: their rows have all that is needed to send, and their messages are checked in their queue. */
 static pawl_code look_at_timeout(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
     if (pawl_text_equal(check->at.type, PAWL_TEXT(PAWL__SCHEDULE_SAGA)))
@@ -162,7 +162,7 @@ static pawl_code look_at_letter(pawl__upgrade_check *check, const pawl_scan_row 
         pawl__headers_value(row->message.headers, PAWL_TEXT(PAWL_HEADER_SAGA), check->arena, &saga);
     if (code != PAWL_OK || saga.data == NULL)
         return code != PAWL_OK ? code : look_at_message(check, model, &row->message);
-    check->at.type = saga; /* the dead letter of a timeout has the timeout's name as type */
+    check->at.type = saga; /* a timeout's dead letter has the timeout's name as type */
     look_at_name(check, model, row->message.type);
     return PAWL_OK;
 }
@@ -267,7 +267,7 @@ static pawl_code look_at_event(pawl__upgrade_check *check, const pawl_scan_row *
     return code;
 }
 
-/* Skips a snapshot that cannot be read: it is made again from the events. */
+/* Skips a snapshot that cannot be read: it is computed again from the events. */
 static pawl_code look_at_fold(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
     void *state;

@@ -15,7 +15,7 @@
 typedef struct readable {
     pawl_value           *values; /* of one property */
     void                **states;
-    const pawl_scan_row **rows, *first; /* the page's first row, of all */
+    const pawl_scan_row **rows, *first; /* first row of the whole page */
     size_t                count;
 } readable;
 
@@ -28,7 +28,7 @@ static const pawl__saga_model *model_of(const pawl_upgrade *upgrade, const pawl_
     return NULL;
 }
 
-/* The text behind "saga Order ID of version 1: ", which the report says itself. */
+/* The text without "saga Order ID of version 1: ", which the report adds itself. */
 static const char *text_of(const pawl__saga_model *saga, const pawl__upgrade_check *check,
                            const char *text)
 {
@@ -52,7 +52,7 @@ static pawl_code look_at_members(pawl__upgrade_check *check, const pawl__saga_mo
     return code == PAWL_OK ? pawl__upgrade_members(check, saga->state, json) : code;
 }
 
-/* `*state` is NULL when it cannot be read, which was reported then. */
+/* `*state` is NULL if it could not be read, which has been reported. */
 static pawl_code read_state(pawl__upgrade_check *check, const pawl__saga_model *saga,
                             const pawl_scan_row *row, void **state)
 {
@@ -94,7 +94,7 @@ static pawl_code read_states(pawl__upgrade_check *check, const pawl__saga_model 
     return code;
 }
 
-/* The table with one column only: those of other properties may not exist until `schema apply`. */
+/* The table with only one correlation column: other columns may not exist until `schema apply`. */
 static pawl_saga_table column_alone(const pawl_saga_table *table, pawl_saga_key key)
 {
     static const pawl_correlation none = {.type = PAWL_VALUE_NONE};
@@ -118,7 +118,7 @@ static void fill_values(const pawl__saga_model *saga, pawl_saga_key key, readabl
             page->values[i] = (pawl_value){.type = PAWL_VALUE_NONE};
 }
 
-/* Removes from the page the sagas that are found by a property; with ids, those that are not found. */
+/* Removes sagas that the property finds from the page; by id, those that no longer exist. */
 static pawl_code look_up(pawl__upgrade_check *check, pawl_store *store,
                          const pawl__saga_model *saga, pawl_saga_key key, readable *page,
                          pawl_error *why)
@@ -164,7 +164,7 @@ static void report_unreachable(pawl__upgrade_check *check, const pawl__saga_mode
     }
 }
 
-/* Does the code end the check? Not that of a missing column, which counts as empty. */
+/* Does the code end the check? A missing column does not, and counts as empty. */
 static bool is_final(pawl_code code)
 {
     return code != PAWL_OK && code != PAWL_ESCHEMA && code != PAWL_EPERSIST;

@@ -24,12 +24,12 @@ struct pawl_upgrade {
 
 /* The check of a page of rows. */
 typedef struct pawl__upgrade_check {
-    const pawl_upgrade      *upgrade;
-    pawl_arena              *arena;
-    pawl_upgrade_fn         *found;
-    void                    *context;
-    pawl_upgrade_found       at;         /* the current row: common part of its findings */
-    bool                     is_lenient; /* report nothing: the row is dead already, or skipped */
+    const pawl_upgrade *upgrade;
+    pawl_arena         *arena;
+    pawl_upgrade_fn    *found;
+    void               *context;
+    pawl_upgrade_found  at; /* the current row: common part of its findings */
+    bool is_lenient;        /* reports nothing: the row is a dead letter already, or skipped */
     const pawl_state_format *was_format, *is_format; /* of the sagas that are compared, else NULL */
     pawl_error              *error;
 } pawl__upgrade_check;
@@ -43,16 +43,16 @@ const pawl__model *pawl__upgrade_model(const pawl_upgrade *upgrade, pawl_text en
 /* Reports a body that the record's decoder or upcaster refused; `text` says why. */
 void pawl__upgrade_refused(const pawl__upgrade_check *check, const pawl_record *record,
                            pawl_code code, const char *text);
-/* Reads a body of that version. `state` is for a snapshot, whose unknown members are kept: `*state` is NULL when it
- * cannot be read, which was reported then. PAWL_ENOMEM is the only failure. */
+/* Reads a body of that version. `state` is for a snapshot, whose unknown members are kept: `*state` is NULL if it could
+ * not be read, which has been reported. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__upgrade_body(pawl__upgrade_check *check, const pawl_record *record, int version,
                              pawl_text body, bool has_members, void **state);
 /* The value that a row without the member has, as text for operators. */
 const char *pawl__upgrade_default(const pawl_field *field);
 /* Does a row without the member have another value as field `is` than as field `was`? */
 bool pawl__upgrade_misreads(const pawl_field *was, const pawl_field *is);
-/* The old program's record for the current row, which the new one reads as `record`; NULL: not known, or one of the
- * three has another version. */
+/* The old program's record for the current row, which the new program reads as `record`; NULL: unknown, or the versions
+ * of both records and the row are not the same. */
 const pawl_record *pawl__upgrade_record_before(const pawl__upgrade_check *check,
                                                const pawl_record         *record);
 /* The field with that name in JSON, or NULL. */
