@@ -59,10 +59,8 @@ typedef struct pawl__mongo {
     int64_t    claim;          /* number of the last claim of a queue */
     int64_t    part;           /* number of the part that is being committed, or in doubt */
     bool       is_in_commit;
-    /* the last resolve found that only an earlier part of that commit was applied */
-    bool is_partly;
-    /* the last second half of a body that a sweep checked; zero: start with the first */
-    bson_oid_t swept_to;
+    bool       is_partly;     /* the last resolve: only an earlier part was applied */
+    bson_oid_t swept_to;      /* last `bodies` document that a sweep checked */
     int64_t    history_place; /* of the next sweep */
     bool       has_stray;     /* rows that were not returned may have the last claim's number */
 } pawl__mongo;
@@ -175,7 +173,7 @@ pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_err
 pawl_code pawl__mongo_old_bodies_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
                                        bool *more, pawl_error *error);
 
-/* Runs a command; the caller destroys `reply`, if not NULL, in any case. The error number `allowed` counts as success. */
+/* Runs a command; the caller always destroys `reply`, unless NULL. The error number `allowed` counts as success. */
 pawl_code pawl__mongo_command(pawl_store *store, const bson_t *command, uint32_t allowed,
                               bson_t *reply, pawl_error *error);
 /* Runs a command that returns a cursor; `listed` is its first batch, inside of `reply`, which the caller destroys.

@@ -134,8 +134,8 @@ static void set_identity(pawl_store *store, const mongoc_uri_t *uri)
     }
 }
 
-/* Size of "user:password" at `*user`; 0: the URL has none. `*is_well` false: another ':' or '@' follows, where
- * libmongoc would take the rest of the password for a host. */
+/* Size of "user:password" at `*user`; 0: none. `*is_well` false: another ':' or '@' follows, where libmongoc would read
+ * the rest of the password as a host. */
 static size_t user_size(char *text, char **user, bool *is_well)
 {
     char *from = strstr(text, "://"), *at = NULL;

@@ -9,8 +9,7 @@
 
 #define DOCUMENT_SIZE_MAX (16 * 1024 * 1024)
 #define NAMESPACE_NOT_FOUND 26 /* the collection does not exist, so it has no documents */
-/* Documents per answer: as many as fit into the server's limit of 16 MB. The server's default is 101 in the first
- * answer. */
+/* Documents per answer: all that fit into 16 MB. The server's default for the first answer is 101. */
 #define ANSWER_DOCUMENTS INT64_C(100000)
 
 /* ---- Collections --------------------------------------------------------- */
@@ -258,8 +257,7 @@ static bool insert(pawl__mongo_bulk *bulk, mongoc_bulk_operation_t *to, const bs
     return is_ok;
 }
 
-/* Bypasses libmongoc's check, which refuses an empty member name; JSON and the server allow it. Texts are checked
- * earlier. */
+/* libmongoc's check, which refuses empty member names, is bypassed; JSON and the server allow them. */
 void pawl__mongo_add_document(pawl__mongo_bulk *bulk, pawl__mongo_op op, const bson_t *document,
                               bool is_ok)
 {

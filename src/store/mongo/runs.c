@@ -243,8 +243,7 @@ typedef struct writing {
     bool             is_counted;
 } writing;
 
-/* Adds the change's write. With "by FIELD" it covers all later changes with the same value that chose the same
- * write. */
+/* Adds the change's write, which with "by FIELD" covers later changes of the same write and value, too. */
 static void add_write(writing *w, size_t first, const sentence *s)
 {
     pawl__mongo_run  *r     = w->run;
@@ -307,8 +306,7 @@ static pawl_code write_all(pawl__mongo_run *r)
                : pawl_error_wrap(writer->error, wrote, "%s", pawl_change_kind_name(writer->kind));
 }
 
-/* Must the kind read first even in a round without care? Yes if its rule says so, or if only some of its writes are
- * counted: then the number of written documents cannot be checked. */
+/* Must the kind read first even without care? Yes if its rule says so, or if only some of its writes are counted. */
 static bool is_read_first(const pawl__mongo_run *r)
 {
     size_t loose = 0, all = 0;

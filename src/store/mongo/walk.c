@@ -51,8 +51,7 @@ static pawl_code count_partition(pawl_store *store, pawl_scan_row *row, pawl_err
     return code;
 }
 
-/* Dead letters have a key of two texts. A condition on the id stands in "$and", after the condition that continues the
- * walk. */
+/* Dead letters have a key of two texts. A partition's `_id` is in "$and", as the walk may have a condition on `_id`. */
 pawl_code pawl__mongo_scan(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
                            pawl_scan_rows *rows, pawl_error *error)
 {
