@@ -71,7 +71,7 @@ typedef struct pawl__bulk_note {
 pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_note *what,
                             pawl_error *error);
 
-/* The words (arguments) of an action: bulk_run.c */
+/* ---- Words of an action, its arguments (bulk_run.c) ---------------------------- */
 
 /* A verb and its action that can run as a bulk action. */
 typedef struct pawl__bulk_kind {

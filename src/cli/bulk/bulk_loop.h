@@ -43,8 +43,7 @@ typedef struct pawl__bulk_loop {
     const pawl__store_fields *at;
     const pawl__bulk_words   *words;
 
-    /* The question "send 12 dead letters of URL again?" has verb, noun, place and ending; all after the noun may be
-     * NULL. */
+    /* "send 12 dead letters of URL again?": verb, noun, place and ending; the last two may be NULL. */
     const char *command; /* the command that asks; NULL: the action and " --all" */
     const char *question, *noun, *place, *ending;
     const char *asked;      /* the noun in the question; NULL: `noun` */
@@ -55,7 +54,7 @@ typedef struct pawl__bulk_loop {
     pawl__fact  first, dry, last; /* `dry` and `last` are printed by a dry run */
     pawl__fact  moment;           /* a further time that freezes the selection; no key: none */
 
-    /* Reads about `size` next rows. NULL: the whole selection is one page. */
+    /* Reads the next rows, at most `size`. NULL: the whole selection is one page. */
     pawl_code (*page)(void *context, size_t size, size_t *count, bool *is_last, pawl_error *error);
     /* Settles rows of the page in one commit, and counts the settled ones. */
     pawl_code (*settle)(void *context, size_t first, size_t count, size_t *done, pawl_error *error);

@@ -91,7 +91,7 @@ pawl_code pawl__bulk_run_words(const pawl__bulk_fields *fields, const char **wor
     return pawl__child_run(&child, arena, result, error);
 }
 
-/* A child that was killed, for lack of memory for example, counts as interrupted: its last output is not the reason. */
+/* A child that was killed counts as interrupted: its last output is not the reason. */
 pawl_code pawl__bulk_pass_on(const pawl__child_result *result, pawl_error *error)
 {
     pawl_text text = pawl__child_said(result);
@@ -146,8 +146,7 @@ static int64_t left_of(pawl_text errors)
 static void note_progress(running *it, pawl_text errors, bool is_end)
 {
     char    text[24];
-    int64_t left =
-        left_of(errors); /* counts from the total, since an earlier run may have settled others */
+    int64_t left     = left_of(errors); /* of the total: an earlier run did the others */
     int64_t done     = left >= 0 ? it->total - left : -1;
     bool    is_young = pawl_clock_now(NULL) - it->begun < PROGRESS_FIRST;
     if (done <= it->done || (!is_end && !is_young && done - it->done < it->total / PROGRESS_STEPS))
@@ -175,7 +174,7 @@ static bool is_over(const running *it, pawl__bulk_state state)
     return is_so;
 }
 
-/* Called once a second. Goes on if the store does not answer: the verb notices that itself. */
+/* Called once a second. Ignores store failures: the verb notices them itself. */
 static bool goes_on(void *context, pawl_text errors)
 {
     running *it    = context;
@@ -195,8 +194,7 @@ static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text 
                                   .keys   = {"result"},
                                   .values = {result}};
     pawl_code             code = pawl__bulk_append(it->store, it->id, &what, error);
-    if (code == PAWL_ECONFLICT &&
-        is_over(it, PAWL__BULK_FINISHED)) /* another `run` finished it at the same time */
+    if (code == PAWL_ECONFLICT && is_over(it, PAWL__BULK_FINISHED)) /* by another `run` */
         code = PAWL_OK;
     if (code != PAWL_OK)
         return code;
@@ -207,7 +205,7 @@ static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text 
     return PAWL_OK;
 }
 
-/* Reads the words of the stored array; false: too many, too few, or not an array of words. */
+/* Reads the stored words; false: too many, too few, or not an array of words. */
 static bool read_words(pawl_text text, pawl_arena *arena, const char **words, size_t *count)
 {
     yyjson_doc *doc = yyjson_read(text.data, text.size, YYJSON_READ_NOFLAG);

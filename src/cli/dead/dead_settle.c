@@ -5,7 +5,7 @@
  * bulk_loop.h settles them, oldest first. Settled letters no longer exist, so the same command with the same --until
  * continues after an interruption.
  *
- * dead.c has the verb's options and the table of its actions, so the two files call each other.
+ * dead.c has the verb's options and the table of its actions, so each of the two files calls the other.
  *
  * Edit with --app checks the body as the program's handlers would read it, by the record of the letter's type in the
  * version that its headers name.
