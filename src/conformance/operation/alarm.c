@@ -100,8 +100,7 @@ static bool leads(suite *s, pawl_store *store, pawl_text name, pawl_time now)
     return is_held;
 }
 
-/* When another worker takes over a lease, alarms that belong to the lease disappear, even before the old leader
- * notices. Other alarms of its worker stay. */
+/* When a worker takes over a lease, the old leader's alarms for that lease disappear, its other alarms stay. */
 static void an_alarm_goes_with_its_lease(suite *s)
 {
     const pawl_text lease = TEXT("outbox/suite");

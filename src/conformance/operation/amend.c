@@ -106,7 +106,7 @@ static void each_action_does_what_it_says(suite *s)
     EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
 }
 
-/* A release does not delay a timeout that is overdue, and resets the attempts of one that waits for a retry. */
+/* A release does not delay an overdue timeout, and resets the attempts of a retried one. */
 static void released_timeouts_are_not_later_and_begin_anew(suite *s)
 {
     pawl_store       *a = suite_open(s);
@@ -252,8 +252,7 @@ static void what_cannot_be_done_is_refused(suite *s)
 #undef AMEND
 }
 
-/* Sets the same timeout again, also while a worker has leased it: the new due time counts, and the worker's commit is
- * refused. */
+/* Setting a leased timeout again: the new due time counts, and the worker's commit is refused. */
 static void one_that_is_set_is_there_with_who_and_why(suite *s)
 {
     pawl_store      *a = suite_open(s), *b = suite_open(s);

@@ -1,5 +1,4 @@
-/* dead_changed.c - dead letters that another operator has changed since they were read are not settled, and count as
- * gone.
+/* dead_changed.c - dead letters that were changed since they were read are not settled, and count as gone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -286,8 +286,7 @@ static void a_waiting_row_holds_back_later_rows_of_any_id(suite *s)
     EXPECT_EQ(s, rows.items[1].version, 3);
 }
 
-/* After an operator's retry attempts start at 0 again, while the history has these numbers already; it continues with
- * the next. */
+/* After an operator's retry attempts start at 0 again; history lines continue with the next number. */
 static void an_attempt_whose_number_is_there_is_numbered_on(suite *s)
 {
     pawl_store *a = suite_open(s);

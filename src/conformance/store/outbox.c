@@ -335,8 +335,7 @@ static void rows_are_settled_together(suite *s)
     EXPECT_EQ(s, rows.items[4].dispatched, SUITE_NOW + 7);
 }
 
-/* The row that may not be settled is blocked or gone. The refusal must leave no history line, also on a handle without
- * earlier refusals. */
+/* The refused row is blocked or gone. It must get no history line, also on a handle without earlier refusals. */
 static void refuse_among_alike(suite *s, pawl_store *store, const int64_t ids[3])
 {
     suite_set set = suite_changes(s);
@@ -472,7 +471,7 @@ static void a_claim_says_when_to_look_next(suite *s)
     EXPECT_EQ(s, claim(s, a, SUITE_NOW + 10, 10).next_attempt, SUITE_NOW + 20);
 }
 
-/* Clocks of producers differ, so rows must not be ordered by creation time: a row could overtake its predecessor. */
+/* Producers' clocks differ: ordered by creation time, a row could overtake its predecessor. */
 static void a_new_row_is_due_by_any_clock(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -549,8 +548,8 @@ static void deliver_others(suite *s, pawl_store *store)
     }
 }
 
-/* A row has its id, but is committed only after more rows were delivered than a driver can look back on. The next row
- * of its source must not be claimed before it. */
+/* A row is committed only after more rows with later ids were delivered than a driver can look back on. The next row of
+ * its source must not be claimed before it. */
 static void a_late_commit_keeps_the_order(suite *s)
 {
     pawl_store *a = suite_open(s), *slow = suite_open(s);

@@ -11,7 +11,7 @@
 
 /* ---- Children ----------------------------------------------------------- */
 
-/* What a child reports at its end. */
+/* The report of a child at its end. */
 typedef struct report {
     char     failure[sizeof((suite *)NULL)->failure]; /* empty: none */
     unsigned counts[SUITE_COUNTS];
