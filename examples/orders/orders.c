@@ -9,7 +9,7 @@
 static pawl_code on_place_order(pawl_context *ctx, order_state *order, const place_order *message)
 {
     if (pawl_saga_version(ctx) > 0)
-        return PAWL_OK; /* placed already, for example by a second click */
+        return PAWL_OK; /* placed already: the customer clicked twice */
     order->warehouse   = message->warehouse;
     order->total_cents = message->total_cents;
     pawl_send(
