@@ -30,7 +30,7 @@ typedef struct session {
     pawl__bench_options         options; /* defaults filled in */
     const pawl__bench_workload *workload;
     pawl__bench_timed_fn       *limit; /* or NULL */
-    pawl__bench_ground          ground;
+    pawl__bench_fixture         fixture;
     pawl__bench_job             job;
     pawl__bench_handle          kept[2]; /* of a store that is gone with its last handle */
     double                      pawl_rates[PAWL__BENCH_ROUNDS_MAX];
@@ -69,13 +69,13 @@ static void close_kept(session *s)
 
 static pawl_code renew(session *s, pawl_error *error)
 {
-    if (s->ground.kind->copy != NULL)
-        return s->ground.kind->copy(&s->ground, error);
+    if (s->fixture.kind->copy != NULL)
+        return s->fixture.kind->copy(&s->fixture, error);
     close_kept(s);
-    pawl_code code = pawl__bench_open(s->ground.round, &s->kept[0], error);
+    pawl_code code = pawl__bench_open(s->fixture.round, &s->kept[0], error);
     if (code == PAWL_OK)
-        code = pawl__bench_open(s->ground.target, &s->kept[1], error);
-    return code == PAWL_OK ? fill(s, s->ground.round, error) : code;
+        code = pawl__bench_open(s->fixture.target, &s->kept[1], error);
+    return code == PAWL_OK ? fill(s, s->fixture.round, error) : code;
 }
 
 static pawl_code take_turn(session *s, const side *turn, int64_t round, pawl_error *error)
@@ -103,11 +103,11 @@ static pawl_code take_turn(session *s, const side *turn, int64_t round, pawl_err
 static pawl_code grow(const session *s, pawl_error *error)
 {
     pawl__bench_job job = s->job;
-    job.url             = s->ground.filled;
+    job.url             = s->fixture.filled;
     pawl_code code      = s->workload->grow(&job, error);
     pawl__bench_progress("settling", 0, 0);
-    if (code == PAWL_OK && s->ground.kind->settle != NULL)
-        code = s->ground.kind->settle(&s->ground, error);
+    if (code == PAWL_OK && s->fixture.kind->settle != NULL)
+        code = s->fixture.kind->settle(&s->fixture, error);
     return code;
 }
 
@@ -136,7 +136,7 @@ static pawl_code run_grown_rounds(session *s, pawl_error *error)
     /* Each store is the first in every second round. */
     for (int64_t i = 0; code == PAWL_OK && i < 2 * s->options.rounds; i++) {
         bool is_grown = (i + i / 2) % 2 == 0;
-        code          = take_grown_turn(s, is_grown ? s->ground.filled : s->ground.round,
+        code          = take_grown_turn(s, is_grown ? s->fixture.filled : s->fixture.round,
                                is_grown ? s->pawl_rates : s->beside_rates, i / 2, error);
     }
     pawl__bench_progress_end();
@@ -163,8 +163,8 @@ static pawl_code run_rounds(session *s, pawl_error *error)
                              {"limit", NULL, s->limit, w->check, s->limit_rates},
     };
     pawl_code code = PAWL_OK;
-    if (s->ground.kind->copy != NULL)
-        code = fill(s, s->ground.filled, error);
+    if (s->fixture.kind->copy != NULL)
+        code = fill(s, s->fixture.filled, error);
     for (int64_t i = 0; i < s->options.rounds; i++)
         for (size_t j = 0; code == PAWL_OK && j < sizeof sides / sizeof sides[0]; j++)
             code = take_turn(s, &sides[j], i, error);
@@ -177,11 +177,11 @@ static pawl_code run_rounds(session *s, pawl_error *error)
 /* Drops all tables. An earlier failure counts before a failure to drop them. */
 static pawl_code drop_all(session *s, pawl_code code, pawl_error *error)
 {
-    const char *urls[] = {s->ground.filled, s->ground.round, s->ground.target};
+    const char *urls[] = {s->fixture.filled, s->fixture.round, s->fixture.target};
     close_kept(s);
-    for (size_t i = 0; s->ground.kind->drop != NULL && i < sizeof urls / sizeof urls[0]; i++) {
+    for (size_t i = 0; s->fixture.kind->drop != NULL && i < sizeof urls / sizeof urls[0]; i++) {
         pawl_error failed = PAWL_ERROR_INIT;
-        if (s->ground.kind->drop(urls[i], &failed) != PAWL_OK && code == PAWL_OK)
+        if (s->fixture.kind->drop(urls[i], &failed) != PAWL_OK && code == PAWL_OK)
             code = pawl_error_set(error, failed.code, "%s", failed.text);
     }
     return code;
@@ -215,7 +215,7 @@ static pawl__bench_result result_of(session *s)
         r.no_limit = "it is measured beside the same on a store that was empty";
     } else {
         r.no_limit =
-            s->workload->no_limit != NULL ? s->workload->no_limit : s->ground.kind->no_limit;
+            s->workload->no_limit != NULL ? s->workload->no_limit : s->fixture.kind->no_limit;
     }
     return r;
 }
@@ -295,14 +295,14 @@ static pawl_code begin(session *s, const pawl__bench_options *options, pawl_erro
     if (code == PAWL_OK)
         code = pawl__bench_peer_find(options, error);
     if (code == PAWL_OK)
-        code = pawl__bench_ground_take(options->store, &s->ground, error);
+        code = pawl__bench_fixture_take(options->store, &s->fixture, error);
     if (code != PAWL_OK)
         return code;
-    if (s->options.grown > 0 && s->ground.kind->copy == NULL)
+    if (s->options.grown > 0 && s->fixture.kind->copy == NULL)
         return pawl_error_set(error, PAWL_EUNSUPPORTED,
                               "--grown needs a store that keeps its rows: this one loses them with "
                               "its last handle");
-    const pawl__bench_limit *limit = s->options.grown > 0 ? NULL : s->ground.kind->limits;
+    const pawl__bench_limit *limit = s->options.grown > 0 ? NULL : s->fixture.kind->limits;
     for (; limit != NULL && limit->workload != NULL; limit++)
         if (strcmp(limit->workload, s->workload->name) == 0)
             s->limit = limit->run;
@@ -313,9 +313,9 @@ static pawl_code begin(session *s, const pawl__bench_options *options, pawl_erro
                                   .batch    = s->options.batch,
                                   .handler  = s->workload->handler,
                                   .seed     = SEED,
-                                  .url      = s->ground.round,
-                                  .target   = s->ground.target,
-                                  .kind     = s->ground.kind,
+                                  .url      = s->fixture.round,
+                                  .target   = s->fixture.target,
+                                  .kind     = s->fixture.kind,
                                   .options  = &s->options,
                                   .figures  = &s->figures,
                                   .peers    = &s->peers};

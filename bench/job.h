@@ -5,7 +5,7 @@
  *     figures.c        figures measured beside a rate
  *     verdict.c        conclusions from the figures
  *     watch.c          clock, signals, progress
- *     ground.c          which kind of store a URL names
+ *     fixture.c          which kind of store a URL names
  *     peer.c peers.c   the same work done by another program, beside pawl
  *     application.c    the records and handlers that pawl runs
  *     handle.c         a store handle with what belongs to it, and filling through it
@@ -17,7 +17,7 @@
  *     lateness.c       the second part of timeouts
  *     post_office.c    messages in the queues of a broker
  *     limit.c          functions of the hand-written loops
- *     KIND/ground.c     where a round's tables are
+ *     KIND/fixture.c     where a round's tables are
  *     KIND/ others     the loops on that kind of store
  *     rabbitmq/        the bare loop of that kind of broker
  *
@@ -159,12 +159,12 @@ pawl_code      pawl__bench_peers_measure(const pawl__bench_job *job, double mess
 /* ---- Grounds --------------------------------------------------------------- */
 
 /* The URLs that belong to one run. */
-typedef struct pawl__bench_ground {
+typedef struct pawl__bench_fixture {
     const struct pawl__bench_kind *kind;
     char                           filled[PAWL_URL_SIZE_MAX + 1]; /* as fill left it */
     char                           round[PAWL_URL_SIZE_MAX + 1];  /* its copy, worked off */
     char                           target[PAWL_URL_SIZE_MAX + 1];
-} pawl__bench_ground;
+} pawl__bench_fixture;
 
 typedef struct pawl__bench_limit {
     const char           *workload; /* NULL ends the list */
@@ -178,16 +178,16 @@ typedef struct pawl__bench_snapshot pawl__bench_snapshot;
 typedef struct pawl__bench_kind {
     size_t kind_size; /* sizeof(pawl__bench_kind) the module was built with */
     /* Names the URLs; PAWL_ECONFIG when something stands there already. */
-    pawl_code (*take)(const char *url, pawl__bench_ground *ground, pawl_error *error);
-    /* Makes ground->round equal to ground->filled and ground->target empty; NULL:
+    pawl_code (*take)(const char *url, pawl__bench_fixture *fixture, pawl_error *error);
+    /* Makes fixture->round equal to fixture->filled and fixture->target empty; NULL:
      * `round` has to be filled anew for each round. */
-    pawl_code (*copy)(const pawl__bench_ground *ground, pawl_error *error);
+    pawl_code (*copy)(const pawl__bench_fixture *fixture, pawl_error *error);
     /* Removes the tables of one URL; harmless when there are none. NULL: they
      * are gone with their last handle, and one is kept open. */
     pawl_code (*drop)(const char *url, pawl_error *error);
-    /* After many rows were put into ground->filled: what the server would do by itself within
+    /* After many rows were put into fixture->filled: what the server would do by itself within
      * minutes. NULL: nothing. */
-    pawl_code (*settle)(const pawl__bench_ground *ground, pawl_error *error);
+    pawl_code (*settle)(const pawl__bench_fixture *fixture, pawl_error *error);
     const pawl__bench_limit *limits;   /* or NULL */
     const char              *no_limit; /* why there are none */
     /* For steady. Both NULL: old snapshots are in nobody's way on that kind of store. */
@@ -201,9 +201,10 @@ typedef struct pawl__bench_kind {
 PAWL_API extern const pawl__bench_kind pawl_bench_kind;
 
 /* Loads the module of its kind. PAWL_EUNSUPPORTED: there is none on this machine. */
-pawl_code pawl__bench_ground_take(const char *url, pawl__bench_ground *ground, pawl_error *error);
+pawl_code pawl__bench_fixture_take(const char *url, pawl__bench_fixture *fixture,
+                                   pawl_error *error);
 /* "SCHEME:PATH?OPTIONS" becomes "SCHEME:PATH-bench-2?OPTIONS", for each of the three. */
-pawl_code pawl__bench_name_urls(const char *url, pawl__bench_ground *ground, pawl_error *error);
+pawl_code pawl__bench_name_urls(const char *url, pawl__bench_fixture *fixture, pawl_error *error);
 
 /* ---- What the workloads share --------------------------------------------- */
 

@@ -34,9 +34,9 @@ musl) triple=$(uname -m)-linux-musl compiler=musl-tools emulator=true ;;
     ;;
 esac
 multiarch=${triple/i686/i386}
-ground=${PAWL_CROSS_ROOT:-/var/tmp/pawl-cross-$(id -u)}
-tools=$ground/$arch/tools
-root=$ground/$arch/root
+fixture=${PAWL_CROSS_ROOT:-/var/tmp/pawl-cross-$(id -u)}
+tools=$fixture/$arch/tools
+root=$fixture/$arch/root
 build=build/cross/$arch
 
 # ---- The packages ------------------------------------------------------------------
@@ -74,10 +74,10 @@ make_tools()
 {
     command -v "$triple-gcc" >/dev/null ||
         unpack "$native" /var/lib/dpkg/status "$new/tools" "$compiler" || return 1
-    command -v "$emulator" >/dev/null || [ -x "$ground/qemu/$emulator" ] && return
+    command -v "$emulator" >/dev/null || [ -x "$fixture/qemu/$emulator" ] && return
     unpack "$native" /var/lib/dpkg/status "$new/qemu" qemu-user-static &&
-        mkdir -p "$ground/qemu" &&
-        mv "$new"/qemu/usr/bin/qemu-{aarch64,i386,s390x}-static "$ground/qemu/"
+        mkdir -p "$fixture/qemu" &&
+        mv "$new"/qemu/usr/bin/qemu-{aarch64,i386,s390x}-static "$fixture/qemu/"
 }
 
 # yyjson's source: one file and its header, into the folder.
@@ -150,18 +150,18 @@ fill_musl()
 }
 
 # The folder gets its name when it is complete.
-make_ground()
+make_fixture()
 {
     mirror=$(debian_mirror)
     native=$(dpkg --print-architecture)
     [ -n "$mirror" ] || { say "apt knows no mirror of Debian 12"; return 77; }
-    mkdir -p "$ground" && exec 8>>"$ground/$arch.lock" && flock 8 || return 1
-    [ ! -x "$ground/$arch/cc" ] || return 0
-    new=$(mktemp -d "$ground/$arch.XXXXXX") || return 1
+    mkdir -p "$fixture" && exec 8>>"$fixture/$arch.lock" && flock 8 || return 1
+    [ ! -x "$fixture/$arch/cc" ] || return 0
+    new=$(mktemp -d "$fixture/$arch.XXXXXX") || return 1
     : >"$new/none"
     if "$1"; then
         rm -rf "$new"/{none,qemu,yyjson,cache,lists,sources.list}
-        chmod 755 "$new" && rm -rf "${ground:?}/$arch" && mv "$new" "$ground/$arch"
+        chmod 755 "$new" && rm -rf "${fixture:?}/$arch" && mv "$new" "$fixture/$arch"
         return
     fi
     rm -rf "$new"
@@ -174,7 +174,7 @@ make_ground()
 configure()
 {
     cmake -S . -B "$build" -G Ninja -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$arch" \
-        -DCMAKE_C_COMPILER="$ground/$arch/cc" -DPKG_CONFIG_EXECUTABLE="$ground/$arch/pkg-config" \
+        -DCMAKE_C_COMPILER="$fixture/$arch/cc" -DPKG_CONFIG_EXECUTABLE="$fixture/$arch/pkg-config" \
         -DCMAKE_CROSSCOMPILING_EMULATOR="$(IFS=';' && echo "${runner[*]}")" \
         -DCMAKE_FIND_ROOT_PATH="$root" -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY \
         -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O2 -g1' \
@@ -205,7 +205,7 @@ test_musl()
     for file in examples/orders/*.[ch]; do
         sed -e 's|<pawl/[a-z]*[.]h>|"pawl.h"|' "$file" >"$build/$(basename "$file")"
     done
-    "$ground/musl/cc" -std=c17 -O2 -static -Wall -Wextra -Werror -DPAWL_OMIT_SQLITE -I "$root/usr/include" \
+    "$fixture/musl/cc" -std=c17 -O2 -static -Wall -Wextra -Werror -DPAWL_OMIT_SQLITE -I "$root/usr/include" \
         -o "$build/orders" "$build"/{main,orders,pawl}.c "$root/usr/include/yyjson.c" || return 1
     empty=$(mktemp -d) && cp "$build/orders" "$empty/" || return 1
     if [ "$(id -u)" = 0 ]; then
@@ -220,12 +220,12 @@ test_musl()
 
 mkdir -p "$build"
 if [ "$arch" = musl ]; then
-    make_ground fill_musl || exit $?
+    make_fixture fill_musl || exit $?
     test_musl
     exit
 fi
-make_ground fill || exit $?
-runner=("$(command -v "$emulator" || echo "$ground/qemu/$emulator")" -L "$root") name_option=-0
+make_fixture fill || exit $?
+runner=("$(command -v "$emulator" || echo "$fixture/qemu/$emulator")" -L "$root") name_option=-0
 if [ "$arch" = i386 ] && "$root/lib/ld-linux.so.2" --version >/dev/null 2>&1; then
     # This machine's kernel runs it. qemu-i386 7.2 damages a block of some megabytes that is made larger (mremap; with
     # MALLOC_MMAP_MAX_=0 it does not), and the program whose handler of a signal is taken back.

@@ -153,7 +153,7 @@ void pawl__pg_synced(pg_loop *l);
 
 /* ---- The parts of the module ------------------------------------------------ */
 
-/* The schema of one of its grounds, which the URL ends with. */
+/* The schema of one of its fixtures, which the URL ends with. */
 const char *pawl__bench_postgres_schema(const char *url);
 
 /* The loops: one file each. */

@@ -78,16 +78,16 @@ pawl_code replay_child_finished(const replay_run *run, replay_child *child, pawl
 /* ---- The parent: one child --------------------------------------------------- */
 
 typedef struct crash_parent {
-    const replay_options *options;
-    const replay_ground  *ground;
-    const replay_log     *log;
-    char                **words;
-    pawl_random           random;
-    int64_t               kills;
-    int64_t               started;
-    pid_t                 child;
-    int                   socket;
-    notice                last; /* the child's last report */
+    const replay_options   *options;
+    const replay_workspace *workspace;
+    const replay_log       *log;
+    char                  **words;
+    pawl_random             random;
+    int64_t                 kills;
+    int64_t                 started;
+    pid_t                   child;
+    int                     socket;
+    notice                  last; /* the child's last report */
 } crash_parent;
 
 /* Uses only functions that are safe between fork and exec. */
@@ -134,11 +134,11 @@ static pawl_code start_child(crash_parent *parent, pawl_error *error)
                                     "--child",
                                     told,
                                     "--run",
-                                    (char *)parent->ground->run,
+                                    (char *)parent->workspace->run,
                                     "--store",
-                                    parent->ground->store,
+                                    parent->workspace->store,
                                     "--archive",
-                                    parent->ground->archive};
+                                    parent->workspace->archive};
     memcpy(words, own, sizeof own);
     memcpy(words + CHILD_WORDS, parent->words + 1, count * sizeof *words);
     pawl_code code = spawn(parent, words, sockets, error);
@@ -269,23 +269,23 @@ static pawl_code seed_random(crash_parent *parent, pawl_error *error)
     fprintf(stderr,
             "pawl-replay: run %s, %" PRId64 " kills, --seed %" PRIu64 ", --batch-messages %" PRId64
             "\n",
-            parent->ground->run, parent->options->kills, seed,
+            parent->workspace->run, parent->options->kills, seed,
             replay_run_batch(parent->options, parent->log));
     return PAWL_OK;
 }
 
-pawl_code replay_crash_check(const replay_ground *ground, pawl_error *error)
+pawl_code replay_crash_check(const replay_workspace *workspace, pawl_error *error)
 {
-    pawl_code code = example_store_stays(ground->store, error);
+    pawl_code code = example_store_stays(workspace->store, error);
     if (code == PAWL_OK)
-        code = example_store_stays(ground->archive, error);
+        code = example_store_stays(workspace->archive, error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--crash");
 }
 
-pawl_code replay_crash(const replay_options *options, const replay_ground *ground,
+pawl_code replay_crash(const replay_options *options, const replay_workspace *workspace,
                        const replay_log *log, char **words, int *exit_code, pawl_error *error)
 {
-    crash_parent parent = {.options = options, .ground = ground, .log = log, .words = words};
+    crash_parent parent = {.options = options, .workspace = workspace, .log = log, .words = words};
     int          status = 0;
     pawl_code    code   = seed_random(&parent, error);
     parent.started      = example_monotonic();

@@ -15,19 +15,19 @@
 #ifndef REPLAY_CRASH_H
 #define REPLAY_CRASH_H
 
-#include "ground.h"
+#include "fixture.h"
 #include "options.h"
 #include "run.h"
 
 /* ---- The parent ------------------------------------------------------------ */
 
 /* Refuses stores that end with the child's process. */
-pawl_code replay_crash_check(const replay_ground *ground, pawl_error *error);
+pawl_code replay_crash_check(const replay_workspace *workspace, pawl_error *error);
 
 /* `words` are the program's own arguments, its name first. `*exit_code` is that of the last child, which has reported.
  * PAWL_EINTERRUPTED or another failure: a child could not be started, or did not end by itself, or the user
  * interrupted. */
-pawl_code replay_crash(const replay_options *options, const replay_ground *ground,
+pawl_code replay_crash(const replay_options *options, const replay_workspace *workspace,
                        const replay_log *log, char **words, int *exit_code, pawl_error *error);
 
 /* ---- The child ------------------------------------------------------------- */

@@ -11,7 +11,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "crash.h"
-#include "ground.h"
+#include "fixture.h"
 #include "options.h"
 #include "pawl/store.h"
 #include "progress.h"
@@ -76,13 +76,13 @@ static pawl_code work(replay_run *run, replay_report *report, pawl_error *error)
     return code == PAWL_OK ? replay_report_make(run, elapsed, child.kills, report, error) : code;
 }
 
-static pawl_code run_here(const replay_options *options, const replay_ground *ground,
+static pawl_code run_here(const replay_options *options, const replay_workspace *workspace,
                           const replay_log *log, replay_patience *patience, int *exit_code,
                           pawl_error *error)
 {
     replay_run    run;
     replay_report report = {.events = 0};
-    pawl_code     code   = replay_run_open(&run, options, ground, log, patience, error);
+    pawl_code     code   = replay_run_open(&run, options, workspace, log, patience, error);
     if (code == PAWL_OK)
         code = work(&run, &report, error);
     replay_run_close(&run);
@@ -98,34 +98,34 @@ static pawl_code run_here(const replay_options *options, const replay_ground *gr
 /* ---- All of it ------------------------------------------------------------------- */
 
 typedef struct site {
-    const replay_options *options;
-    const replay_ground  *ground;
-    replay_patience      *patience;
+    const replay_options   *options;
+    const replay_workspace *workspace;
+    replay_patience        *patience;
 } site;
 
 static pawl_code prepare(void *context, pawl_error *error)
 {
     const site *s = context;
-    return replay_ground_prepare(s->ground, s->options, &s->patience->was_reached, error);
+    return replay_workspace_prepare(s->workspace, s->options, &s->patience->was_reached, error);
 }
 
 static pawl_code drop(void *context, pawl_error *error)
 {
     const site *s    = context;
-    pawl_code   code = replay_ground_drop(s->ground, error);
+    pawl_code   code = replay_workspace_drop(s->workspace, error);
     if (code == PAWL_OK && s->options->transport != NULL)
-        code = replay_ground_remove_queue(s->ground, s->options, error);
+        code = replay_workspace_remove_queue(s->workspace, s->options, error);
     return code;
 }
 
 /* Removes the work folder of a run that used nothing outside of it. In the user's stores drops the tables of a run that
  * was verified or never began, unless they are to be kept. Otherwise prints how to continue, and returns true if the
  * folder is needed for that, as it may contain the archive. */
-static bool clean_up(const replay_options *options, const replay_ground *ground,
+static bool clean_up(const replay_options *options, const replay_workspace *workspace,
                      replay_patience *patience, int exit_code)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    site       s     = {options, ground, patience};
+    site       s     = {options, workspace, patience};
     bool       has_outside =
         options->store != NULL || options->archive != NULL || options->transport != NULL;
     if (!options->is_kept && options->work == NULL) {
@@ -133,7 +133,7 @@ static bool clean_up(const replay_options *options, const replay_ground *ground,
             (exit_code == 0 && replay_patiently(patience, drop, &s, &error) == PAWL_OK))
             return false;
     }
-    if (options->run == NULL && !replay_ground_is_begun(ground, options))
+    if (options->run == NULL && !replay_workspace_is_begun(workspace, options))
         return false;
     /* a failed child has printed the reason, which must stay the last line */
     if (options->kills > 0 && exit_code > REPLAY_NOT_VERIFIED)
@@ -141,8 +141,9 @@ static bool clean_up(const replay_options *options, const replay_ground *ground,
     pawl_arena *arena = pawl_arena_create(0);
     if (arena != NULL)
         fprintf(stderr, "pawl-replay: run %s stays in %.*s and %.*s, its tables are %s*\n",
-                ground->run, PAWL_TEXT_ARGS(pawl_url_masked(ground->store, arena)),
-                PAWL_TEXT_ARGS(pawl_url_masked(ground->archive, arena)), ground->system_prefix);
+                workspace->run, PAWL_TEXT_ARGS(pawl_url_masked(workspace->store, arena)),
+                PAWL_TEXT_ARGS(pawl_url_masked(workspace->archive, arena)),
+                workspace->system_prefix);
     pawl_arena_destroy(arena);
     return true;
 }
@@ -151,36 +152,36 @@ static bool clean_up(const replay_options *options, const replay_ground *ground,
 static pawl_code run_all(const replay_options *options, const replay_log *log, char **words,
                          int *exit_code, pawl_error *error)
 {
-    replay_ground   ground;
-    replay_patience patience = {.was_reached = false};
-    site            s        = {options, &ground, &patience};
-    bool            is_kept  = false;
-    pawl_code       code     = replay_ground_init(options, &ground, error);
+    replay_workspace workspace;
+    replay_patience  patience = {.was_reached = false};
+    site             s        = {options, &workspace, &patience};
+    bool             is_kept  = false;
+    pawl_code        code     = replay_workspace_init(options, &workspace, error);
     if (code == PAWL_OK && options->kills > 0)
-        code = replay_crash_check(&ground, error);
+        code = replay_crash_check(&workspace, error);
     if (code == PAWL_OK)
         code = replay_patiently(&patience, prepare, &s, error);
     bool is_prepared = code == PAWL_OK;
     if (code == PAWL_OK && options->kills > 0)
-        code = replay_crash(options, &ground, log, words, exit_code, error);
+        code = replay_crash(options, &workspace, log, words, exit_code, error);
     else if (code == PAWL_OK)
-        code = run_here(options, &ground, log, &patience, exit_code, error);
+        code = run_here(options, &workspace, log, &patience, exit_code, error);
     if (is_prepared)
-        is_kept = clean_up(options, &ground, &patience,
+        is_kept = clean_up(options, &workspace, &patience,
                            code == PAWL_OK ? *exit_code : REPLAY_NOT_VERIFIED);
-    replay_ground_clear(&ground, is_kept);
+    replay_workspace_clear(&workspace, is_kept);
     return code;
 }
 
 static pawl_code run_child(const replay_options *options, const replay_log *log, int *exit_code,
                            pawl_error *error)
 {
-    replay_ground   ground;
-    replay_patience patience = {.was_reached = true}; /* the parent has reached them */
-    pawl_code       code     = replay_ground_init(options, &ground, error);
+    replay_workspace workspace;
+    replay_patience  patience = {.was_reached = true}; /* the parent has reached them */
+    pawl_code        code     = replay_workspace_init(options, &workspace, error);
     if (code == PAWL_OK)
-        code = run_here(options, &ground, log, &patience, exit_code, error);
-    replay_ground_clear(&ground, false);
+        code = run_here(options, &workspace, log, &patience, exit_code, error);
+    replay_workspace_clear(&workspace, false);
     return code;
 }
 

@@ -135,13 +135,13 @@ static pawl_code compare_all(const replay_run *run, const replay_expected *expec
         pawl_arena_reset(run->arena);
     }
     if (code != PAWL_OK)
-        return example_store_wrap(run->ground->archive, code, error);
+        return example_store_wrap(run->workspace->archive, code, error);
     for (size_t i = 0; code == PAWL_OK && i < run->job.log->group_count; i++) {
         if (expected->by_group[i].events != 0)
             code = compare_group(run, i, &expected->by_group[i], report, error);
         pawl_arena_reset(run->arena);
     }
-    return code == PAWL_OK ? code : example_store_wrap(run->ground->store, code, error);
+    return code == PAWL_OK ? code : example_store_wrap(run->workspace->store, code, error);
 }
 
 static pawl_code compare_reader(const replay_run *run, const replay_expected *expected,
@@ -149,7 +149,7 @@ static pawl_code compare_reader(const replay_run *run, const replay_expected *ex
 {
     bool       is_found;
     log_reader found = {.position = 0};
-    pawl_code  code  = find(run, run->replay, "Reader", pawl_text_of(run->ground->run),
+    pawl_code  code  = find(run, run->replay, "Reader", pawl_text_of(run->workspace->run),
                             log_reader_pawl_record(), &found, &is_found, error);
     report->closings = found.closings;
     if (code == PAWL_OK && (!is_found || !found.is_done))
@@ -195,16 +195,16 @@ static pawl_code count_messages(void *context, pawl_error *error)
     replay_report    *report = ((reading *)context)->report;
     pawl_stats        stats = PAWL_STATS_INIT, archive = PAWL_STATS_INIT;
     pawl_code         code = pawl_endpoint_stats(run->replay, run->arena, &stats, error);
-    if (code == PAWL_OK && !run->ground->is_one_store) {
+    if (code == PAWL_OK && !run->workspace->is_one_store) {
         code = pawl_endpoint_stats(run->archive, run->arena, &archive, error);
         if (code != PAWL_OK)
-            return example_store_wrap(run->ground->archive, code, error);
+            return example_store_wrap(run->workspace->archive, code, error);
     }
     if (code != PAWL_OK)
         return code;
     check_leftovers("replay", &stats, report);
     report->messages = stats.counters.messages;
-    if (run->ground->is_one_store)
+    if (run->workspace->is_one_store)
         return PAWL_OK;
     check_leftovers("archive", &archive, report);
     report->messages += archive.counters.messages;
@@ -243,7 +243,7 @@ pawl_code replay_report_make(replay_run *run, int64_t elapsed, int64_t kills, re
         if (code == PAWL_OK)
             code = replay_patiently(run->patience, count_messages, &r, error);
         if (code != PAWL_OK)
-            example_store_wrap(run->ground->store, code, error);
+            example_store_wrap(run->workspace->store, code, error);
     }
     if (code == PAWL_OK)
         compare_totals(run, &expected, report);

@@ -49,8 +49,8 @@ static pawl_code open_endpoint(replay_run *run, const char *name, const char *ur
     pawl_endpoint_options how     = PAWL_ENDPOINT_OPTIONS_INIT;
     how.store                     = url;
     how.mode                      = PAWL_OPEN_CREATE;
-    how.system_prefix             = run->ground->system_prefix;
-    how.saga_prefix               = run->ground->system_prefix;
+    how.system_prefix             = run->workspace->system_prefix;
+    how.saga_prefix               = run->workspace->system_prefix;
     how.routes                    = routes;
     how.batch_messages            = (int)replay_run_batch(options, run->job.log);
     how.outbox_batch              = how.batch_messages;
@@ -75,7 +75,7 @@ typedef struct census {
 static pawl_code count_workers(void *context, pawl_error *error)
 {
     census *c = context;
-    return replay_ground_count_workers(c->run->ground, c->run->options, &c->count, error);
+    return replay_workspace_count_workers(c->run->workspace, c->run->options, &c->count, error);
 }
 
 /* Waits until the claims of a killed process are free: immediate if its session or a lock shows its end, after 15 s
@@ -90,10 +90,10 @@ static pawl_code await_the_dead(const replay_run *run, pawl_error *error)
         int64_t waited = example_monotonic() - begun;
         if (waited > PATIENCE)
             return pawl_error_set(error, PAWL_EBUSY, "run %s: another process works on it",
-                                  run->ground->run);
+                                  run->workspace->run);
         if (waited > SOON && !was_said)
             replay_say("run %s: waiting until the process before is known to be dead",
-                       run->ground->run);
+                       run->workspace->run);
         was_said = waited > SOON;
         poll(NULL, 0, was_said ? DEAD_WAIT_MS : WAIT_MS);
         code = example_interrupt_check(error);
@@ -108,10 +108,11 @@ static pawl_code open_both(void *context, pawl_error *error)
     replay_run *run  = context;
     pawl_code   code = PAWL_OK;
     if (run->replay == NULL)
-        code = open_endpoint(run, REPLAY_ENDPOINT, run->ground->store, run->routes, &run->replay,
+        code = open_endpoint(run, REPLAY_ENDPOINT, run->workspace->store, run->routes, &run->replay,
                              error);
     if (code == PAWL_OK)
-        code = open_endpoint(run, REPLAY_ARCHIVE, run->ground->archive, NULL, &run->archive, error);
+        code =
+            open_endpoint(run, REPLAY_ARCHIVE, run->workspace->archive, NULL, &run->archive, error);
     run->patience->was_reached |= code == PAWL_OK;
     return code;
 }
@@ -121,9 +122,9 @@ static pawl_code name_wire(replay_run *run, const char *url, pawl_error *error)
 {
     const char *with =
         strchr(url, '?') != NULL ? "&delay=header&declare=no" : "?delay=header&declare=no";
-    replay_ground_queue(run->ground, run->queue);
-    run->transport = replay_ground_join(url, "#", run->queue);
-    run->wire      = replay_ground_join(url, with, "");
+    replay_workspace_queue(run->workspace, run->queue);
+    run->transport = replay_workspace_join(url, "#", run->queue);
+    run->wire      = replay_workspace_join(url, with, "");
     run->routes[1] = (pawl_route){.name = REPLAY_WIRE, .url = run->wire, .queue = run->queue};
     run->job.is_by_broker = true;
     if (run->job.chunk < CHUNK_MIN)
@@ -134,21 +135,21 @@ static pawl_code name_wire(replay_run *run, const char *url, pawl_error *error)
 }
 
 pawl_code replay_run_open(replay_run *run, const replay_options *options,
-                          const replay_ground *ground, const replay_log *log,
+                          const replay_workspace *workspace, const replay_log *log,
                           replay_patience *patience, pawl_error *error)
 {
     int64_t batch = replay_run_batch(options, log);
-    *run          = (replay_run){.options = options, .ground = ground, .patience = patience};
+    *run          = (replay_run){.options = options, .workspace = workspace, .patience = patience};
     run->job      = (replay_job){.log   = log,
-                                 .run   = ground->run,
+                                 .run   = workspace->run,
                                  .quiet = options->quiet,
                                  .batch = options->batch,
                                  .chunk = batch > 1 ? (size_t)batch - 1 : 1};
     /* with one store for both, the archive's queue needs no route */
-    run->routes[0] = (pawl_route){.name          = REPLAY_ARCHIVE,
-                                  .url           = ground->is_one_store ? NULL : ground->archive,
-                                  .queue         = REPLAY_ARCHIVE,
-                                  .system_prefix = ground->system_prefix};
+    run->routes[0] = (pawl_route){.name  = REPLAY_ARCHIVE,
+                                  .url   = workspace->is_one_store ? NULL : workspace->archive,
+                                  .queue = REPLAY_ARCHIVE,
+                                  .system_prefix = workspace->system_prefix};
     replay_application_make(options->batch, &run->made);
     pawl_code code = PAWL_OK;
     run->clock     = pawl_clock_create(options->transport != NULL ? PAWL_TIME_MIN : PAWL_TIME_MAX);
@@ -182,15 +183,15 @@ static pawl_code send_first(const replay_run *run, pawl_error *error)
     pawl_sender       *sender  = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
-    options.system_prefix      = run->ground->system_prefix;
+    options.system_prefix      = run->workspace->system_prefix;
     options.deadline           = run->options->deadline;
-    pawl_code code             = pawl_sender_open(run->ground->store, &options, &sender, error);
+    pawl_code code             = pawl_sender_open(run->workspace->store, &options, &sender, error);
     if (code == PAWL_OK)
         code = replay_application_start(&run->job, sender, error);
     if (code == PAWL_OK)
         code = pawl_sender_commit(sender, error);
     pawl_sender_close(sender);
-    return code == PAWL_OK ? code : example_store_wrap(run->ground->store, code, error);
+    return code == PAWL_OK ? code : example_store_wrap(run->workspace->store, code, error);
 }
 
 /* A position is valid only in its log: another log would be replayed from the middle. */
@@ -200,19 +201,19 @@ static pawl_code check_log(const replay_run *run, const log_reader *reader, pawl
     pawl_text name = replay_log_name(run->job.log, buffer);
     if (reader->is_by_broker != run->job.is_by_broker)
         return pawl_error_set(error, PAWL_EINPUT, "run %s was begun %s --transport",
-                              run->ground->run, reader->is_by_broker ? "with" : "without");
+                              run->workspace->run, reader->is_by_broker ? "with" : "without");
     if (pawl_text_equal(name, reader->log) && reader->events == (int64_t)run->job.log->event_count)
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EINPUT,
                           "%s: this is not the log that run %s was begun with, which had %" PRId64
                           " events",
-                          run->options->log, run->ground->run, reader->events);
+                          run->options->log, run->workspace->run, reader->events);
 }
 
 static pawl_code begin(void *context, pawl_error *error)
 {
     replay_run *run     = context;
-    pawl_value  value   = pawl_value_text(pawl_text_of(run->ground->run));
+    pawl_value  value   = pawl_value_text(pawl_text_of(run->workspace->run));
     pawl_text   data    = {0};
     int64_t     version = 0;
     log_reader  reader;
@@ -223,7 +224,7 @@ static pawl_code begin(void *context, pawl_error *error)
     if (code == PAWL_OK)
         code = pawl_record_decode(log_reader_pawl_record(), data, 0, run->arena, &reader, error);
     if (code != PAWL_OK)
-        return example_store_wrap(run->ground->store, code, error);
+        return example_store_wrap(run->workspace->store, code, error);
     run->job.position = (size_t)reader.position;
     run->job.arrived  = (size_t)reader.arrived;
     code              = check_log(run, &reader, error);
@@ -351,15 +352,15 @@ static pawl_code count_all_left(replay_run *run, side sides[2], int64_t *count, 
 static pawl_code flush(const replay_run *run, pawl_error *error)
 {
     pawl_code code = pawl_endpoint_flush(run->replay, REPLAY_AGGREGATOR, NULL, error);
-    return code == PAWL_OK ? code : example_store_wrap(run->ground->store, code, error);
+    return code == PAWL_OK ? code : example_store_wrap(run->workspace->store, code, error);
 }
 
 /* Steps until no work is left. An idle endpoint may still have a delivery that waits for its retry, or a queue that
  * another process has not released yet. */
 static pawl_code settle(replay_run *run, pawl_error *error)
 {
-    side    sides[2] = {{.run = run, .endpoint = run->replay, .url = run->ground->store},
-                        {.run = run, .endpoint = run->archive, .url = run->ground->archive}};
+    side    sides[2] = {{.run = run, .endpoint = run->replay, .url = run->workspace->store},
+                        {.run = run, .endpoint = run->archive, .url = run->workspace->archive}};
     int64_t moved_at = example_monotonic();
     for (;;) {
         bool      is_idle = false;
@@ -383,7 +384,7 @@ static pawl_code settle(replay_run *run, pawl_error *error)
         else if (example_monotonic() - moved_at > PATIENCE)
             return pawl_error_set(error, PAWL_ETIMEOUT,
                                   "run %s: nothing moved for 5 minutes, and not all is done",
-                                  run->ground->run);
+                                  run->workspace->run);
         else if (is_idle)
             code = wait_for_work(run, error);
         if (code != PAWL_OK)

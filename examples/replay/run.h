@@ -10,7 +10,7 @@
 #define REPLAY_RUN_H
 
 #include "application.h"
-#include "ground.h"
+#include "fixture.h"
 #include "options.h"
 #include "patience.h"
 
@@ -23,15 +23,15 @@ typedef struct replay_run replay_run;
 typedef pawl_code replay_watch_fn(const replay_run *run, void *context, pawl_error *error);
 
 struct replay_run {
-    const replay_options *options;
-    const replay_ground  *ground;
-    replay_patience      *patience; /* for stores that were reached once */
-    replay_application    made;
-    replay_job            job;
-    pawl_route            routes[3];
-    char                 *transport;                /* URL#QUEUE, owned; NULL: no broker */
-    char                 *wire;                     /* URL of the route to it, owned */
-    char                  queue[REPLAY_QUEUE_SIZE]; /* queue in the broker */
+    const replay_options   *options;
+    const replay_workspace *workspace;
+    replay_patience        *patience; /* for stores that were reached once */
+    replay_application      made;
+    replay_job              job;
+    pawl_route              routes[3];
+    char                   *transport;                /* URL#QUEUE, owned; NULL: no broker */
+    char                   *wire;                     /* URL of the route to it, owned */
+    char                    queue[REPLAY_QUEUE_SIZE]; /* queue in the broker */
     /* At the end of time, so that everything is due; with a broker at the last event that has come back from it. */
     pawl_clock      *clock;
     pawl_endpoint   *replay;
@@ -51,7 +51,7 @@ int64_t replay_run_batch(const replay_options *options, const replay_log *log);
 
 /* Opens the run; the arguments must outlive it. Close it even after a failure. */
 pawl_code replay_run_open(replay_run *run, const replay_options *options,
-                          const replay_ground *ground, const replay_log *log,
+                          const replay_workspace *workspace, const replay_log *log,
                           replay_patience *patience, pawl_error *error);
 /* Runs until no work is left. PAWL_EINPUT: the run was begun with another log. */
 pawl_code replay_run_work(replay_run *run, replay_watch_fn *watch, void *context,

@@ -129,11 +129,12 @@ static pawl_code draw_moments(transfer_supervisor *self, pawl_error *error)
 
 /* Kills in turn: the runner with the most messages of one endpoint, of the other, or any. With a file as store one
  * runner may handle all messages of an endpoint. */
-static const char *const aims[] = {TRANSFER_TRANSFERS, TRANSFER_ACCOUNTS, NULL};
+static const char *const kill_targets[] = {TRANSFER_TRANSFERS, TRANSFER_ACCOUNTS, NULL};
 
 static pawl_code choose_victim(transfer_supervisor *self, int64_t *place, pawl_error *error)
 {
-    const char       *aim     = aims[self->kills % (int64_t)(sizeof aims / sizeof aims[0])];
+    const char *aim =
+        kill_targets[self->kills % (int64_t)(sizeof kill_targets / sizeof kill_targets[0])];
     pawl_worker_info *workers = NULL;
     size_t            count   = 0;
     int64_t           most = 0, handled[TRANSFER_RUNNERS_MAX] = {0};

@@ -8,7 +8,7 @@
  *     checkpoint  the global position that a projection has come to
  *
  * Threads: plain data.
- * Tests: src/conformance/store/journal*.c, src/conformance/store/events.c
+ * Tests: src/conformance/store/event_store*.c, src/conformance/store/events.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* event_store_rows.h - structs of queries of the event store, and of the rows that it returns.
  *
  * Threads: plain data. Answers live in the arena of the call.
- * Tests: src/conformance/store/journal*.c, src/conformance/store/events.c
+ * Tests: src/conformance/store/event_store*.c, src/conformance/store/events.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

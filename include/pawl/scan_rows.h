@@ -2,7 +2,7 @@
  * everything that is stored, and write nothing.
  *
  * Threads: plain data. Answers live in the arena of the call.
- * Tests: src/conformance/store/walk.c
+ * Tests: src/conformance/store/scan.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

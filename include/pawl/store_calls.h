@@ -100,8 +100,8 @@ PAWL_API pawl_code pawl_store_worker_crashed(pawl_store *store, pawl_arena *aren
                                              pawl_error *error);
 /* Writes heartbeats for workers of other handles: a thread does so for workers whose handlers are running.
  * PAWL_EUNSUPPORTED: the store needs no heartbeats; see store_driver.h. */
-PAWL_API pawl_code pawl_store_worker_beat(pawl_store *store, const pawl_worker_id *workers,
-                                          size_t count, pawl_time now, pawl_error *error);
+PAWL_API pawl_code pawl_store_worker_heartbeat(pawl_store *store, const pawl_worker_id *workers,
+                                               size_t count, pawl_time now, pawl_error *error);
 
 /* Finds out whether a commit took effect; pawl_store_commit calls it after an unknown outcome.
  * Raises the worker's epoch, so that a commit that is still under way is refused. */

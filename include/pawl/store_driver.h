@@ -227,8 +227,8 @@ struct pawl_store_ops {
     /* Writes the heartbeats of these workers, whose handlers are running, from a handle without a worker of its own. A
      * worker without a row is skipped. With count 0 nothing is sent. NULL, or PAWL_EUNSUPPORTED from a
      * store that needs no heartbeats. */
-    pawl_code (*worker_beat)(pawl_store *store, const pawl_worker_id *workers, size_t count,
-                             pawl_time now, pawl_error *error);
+    pawl_code (*worker_heartbeat)(pawl_store *store, const pawl_worker_id *workers, size_t count,
+                                  pawl_time now, pawl_error *error);
 
     /* Whether the handler transaction is still open after the handlers' own SQL, as far as the client knows without a
      * round trip. NULL: only the commit can tell. */

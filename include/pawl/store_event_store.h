@@ -7,7 +7,7 @@
  *
  * Threads: as the handle's. Of two appends at one version only one succeeds, from any handles or
  *     processes, at any isolation level (O3, O4).
- * Tests: src/conformance/operation/journal.c, tests/unit/store/test_store_operations_refused.c
+ * Tests: src/conformance/operation/event_store.c, tests/unit/store/test_store_operations_refused.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -319,7 +319,7 @@ pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
             unit->end =
                 PAWL__END_RELEASED; /* need not be deferred after all: runs alone in a later batch */
         if (unit->end != PAWL__END_NEW) {
-            is_first &= unit->end == PAWL__END_ELSEWHERE;
+            is_first &= unit->end == PAWL__END_SAGA_BUSY;
             continue;
         }
         if (is_over || (!is_first && batch->engine->is_time_over(batch->engine->runtime))) {
@@ -335,7 +335,7 @@ pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
         if (unit->kind == PAWL__UNIT_EVENT && unit->end == PAWL__END_RETRY)
             release_from(batch, i + 1); /* events after a failed one do not run */
     }
-    pawl__elsewhere_give_way(batch);
+    pawl__busy_sagas_release(batch);
     return PAWL_OK;
 }
 
@@ -359,16 +359,16 @@ void pawl__batch_fail(pawl__batch *batch, pawl_code code, const char *text)
             pawl__unit_fail(batch, &batch->units[i], code, copy, -1);
 }
 
-void pawl__batch_set_apart(pawl__batch *batch, pawl_code code, const char *text)
+void pawl__batch_set_one_by_one(pawl__batch *batch, pawl_code code, const char *text)
 {
     pawl_text copy = forget(batch, code, text);
     for (size_t i = 0; i < batch->unit_count; i++) {
         pawl__unit *unit = &batch->units[i];
-        if (unit->end == PAWL__END_RELEASED || unit->end == PAWL__END_ELSEWHERE)
+        if (unit->end == PAWL__END_RELEASED || unit->end == PAWL__END_SAGA_BUSY)
             continue;
         if (unit->kind == PAWL__UNIT_FLUSH && !unit->is_alone)
             pawl__unit_fail(batch, unit, code, copy, -1);
         else
-            unit->end = PAWL__END_AGAIN;
+            unit->end = PAWL__END_RERUN;
     }
 }

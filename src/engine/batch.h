@@ -64,10 +64,10 @@ typedef enum pawl__unit_end {
     PAWL__END_WAIT,   /* due later, no attempt: no saga yet, or only other workers know the type */
     PAWL__END_DEAD,   /* dead letter */
     PAWL__END_UNREAD, /* due later, no attempt: this program cannot read the version */
-    PAWL__END_ELSEWHERE, /* not run: another worker has its saga; due in 20 ms, no attempt */
+    PAWL__END_SAGA_BUSY, /* not run: another worker has its saga; due in 20 ms, no attempt */
     PAWL__END_HELD,      /* not run: an earlier message of its key waits; due later, no attempt */
     PAWL__END_RELEASED,  /* not run: its claim is released */
-    PAWL__END_AGAIN,     /* own SQL is rolled back, then the unit runs again at once */
+    PAWL__END_RERUN,     /* own SQL is rolled back, then the unit runs again at once */
 } pawl__unit_end;
 
 /* A message's handler and the saga it looks for. */
@@ -152,10 +152,10 @@ typedef struct pawl__batch {
     pawl_time         cut_send;          /* earliest local send of this batch */
     pawl_time         cut_message;       /* due time of the last timeout, if the claim was full */
     bool              has_sql;           /* the first unit needs a handler transaction */
-    bool              has_elsewhere;     /* another worker has a saga of the batch */
+    bool              has_busy;          /* another worker has a saga of the batch */
     bool              has_unit_of_other; /* a unit waits for a worker that knows its type */
     bool is_unwritable; /* the change set was not built: a saga's state cannot be encoded */
-    bool gives_way;     /* other workers have all sagas: the change set only releases claims */
+    bool is_all_busy;   /* other workers have all sagas: the change set only releases claims */
     bool is_given_up;   /* the thread's watchdog gave the worker up: see call_begin */
     pawl__starters starters;
     pawl_changes   changes;
@@ -193,7 +193,7 @@ void pawl__batch_say_failed(const pawl__batch *batch, const pawl__unit *unit);
  * changes afterwards. */
 void pawl__batch_fail(pawl__batch *batch, pawl_code code, const char *text);
 /* Drops all effects: messages and timeouts will run again, flushes fail with `code`. */
-void pawl__batch_set_apart(pawl__batch *batch, pawl_code code, const char *text);
+void pawl__batch_set_one_by_one(pawl__batch *batch, pawl_code code, const char *text);
 
 /* ---- Between the files of the engine -------------------------------------- */
 
@@ -241,16 +241,16 @@ bool pawl__load_has_older(const pawl__batch *batch, const pawl__unit *unit);
 /* Is there no older message, of this batch or another? */
 pawl_code pawl__load_is_oldest(pawl__batch *batch, const pawl__unit *unit, bool *is_oldest,
                                pawl_error *error);
-/* elsewhere.c: marks the sagas that other workers of this endpoint have: by main value before they are loaded, by id
+/* busy_sagas.c: marks the sagas that other workers of this endpoint have: by main value before they are loaded, by id
  * afterwards, since a timeout or a finder knows only the id. Skipped for sagas that a unit with several sagas needs,
  * and for a batch that waits for row locks. */
-void pawl__elsewhere_leave(pawl__batch *batch, pawl__entry_key key);
+void pawl__busy_sagas_mark(pawl__batch *batch, pawl__entry_key key);
 /* Ends units whose saga another worker has: ELSEWHERE. */
-void pawl__elsewhere_put_back(pawl__batch *batch);
+void pawl__busy_sagas_put_back(pawl__batch *batch);
 void pawl__unit_put_back(pawl__unit *unit);
 /* If no unit ran because other workers have all their sagas, the commit writes no due times: it only releases the
  * claims. */
-void pawl__elsewhere_give_way(pawl__batch *batch);
+void pawl__busy_sagas_release(pawl__batch *batch);
 /* origin.c: the metadata of a saga that began in this batch: a JSON object. data NULL: out of memory. */
 pawl_text pawl__origin_metadata(pawl__batch *batch, const pawl__entry *entry);
 /* For a saga with .idle_after sets "Changed" in the metadata to machine time; else returns the metadata as it is. data
@@ -268,7 +268,7 @@ pawl_code pawl__schedule_settle(pawl__batch *batch, const pawl__unit *unit,
                                 pawl_timeout_settle *settle);
 /* recover.c: limits how often a type or partition is logged as unreadable. Two names that share a slot are logged more
  * often. */
-bool pawl__is_news(pawl__engine *engine, pawl_text type);
+bool pawl__may_log_type(pawl__engine *engine, pawl_text type);
 /* recover.c: decides what becomes of a unit that failed with `code`. */
 void    pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
                         int64_t asked_delay);
@@ -278,7 +278,7 @@ bool    pawl__code_is_hopeless(pawl_code code); /* another run would fail with i
 int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit, pawl_code code);
 /* Releases the claim instead of an immediate retry while the endpoint stops; no attempt is counted. False for an event:
  * it fails as usual, and is retried later. */
-bool pawl__unit_leave(pawl__unit *unit);
+bool pawl__unit_release(pawl__unit *unit);
 void pawl__unit_dead(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);
 /* history.c: notes a run that failed. */
 void pawl__unit_note(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);
@@ -286,6 +286,6 @@ void pawl__unit_note(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
 pawl_text pawl__unit_history(pawl__batch *batch, const pawl__unit *unit);
 /* Lets the unit wait for a missing saga. True: "no saga" is final, and the handler's policy applies. */
 bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit);
-bool pawl__unit_is_done(const pawl__unit *unit);    /* has it a deduplication record? */
-bool pawl__unit_is_put_off(const pawl__unit *unit); /* will it be due again later? */
+bool pawl__unit_is_done(const pawl__unit *unit);     /* has it a deduplication record? */
+bool pawl__unit_is_deferred(const pawl__unit *unit); /* will it be due again later? */
 #endif

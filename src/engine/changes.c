@@ -185,7 +185,7 @@ static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, u
                                 .seq    = unit->row.seq};
     if (unit->end == PAWL__END_RELEASED)
         settle.action = PAWL_QUEUE_RELEASE;
-    if (!pawl__unit_is_put_off(unit))
+    if (!pawl__unit_is_deferred(unit))
         return settle;
     settle.action   = PAWL_QUEUE_RETRY;
     settle.due      = unit->due;
@@ -193,7 +193,7 @@ static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, u
     settle.error    = error_of(batch, unit);
     settle.history  = pawl__unit_history(batch, unit);
     settle.attempts = unit->row.attempts + (unit->end == PAWL__END_RETRY);
-    if (unit->end == PAWL__END_ELSEWHERE || unit->end == PAWL__END_HELD)
+    if (unit->end == PAWL__END_SAGA_BUSY || unit->end == PAWL__END_HELD)
         settle.waiting_since = unit->row.waiting_since;
     if (unit->end == PAWL__END_WAIT)
         settle.waiting_since =
@@ -238,15 +238,15 @@ static pawl_code put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_
     }
     if (unit->kind == PAWL__UNIT_SCHEDULE) {
         code = pawl__schedule_settle(batch, unit, settle);
-    } else if (pawl__unit_is_put_off(unit)) {
+    } else if (pawl__unit_is_deferred(unit)) {
         settle->action   = PAWL_TIMEOUT_RETRY;
         settle->due      = unit->due;
         settle->attempts = unit->timeout.attempts + (unit->end == PAWL__END_RETRY);
     } else if (unit->end == PAWL__END_DEAD) {
         code = put_dead(batch, unit, group);
     }
-    batch->counters.messages += !pawl__unit_is_put_off(unit);
-    batch->counters.timeouts += !pawl__unit_is_put_off(unit);
+    batch->counters.messages += !pawl__unit_is_deferred(unit);
+    batch->counters.timeouts += !pawl__unit_is_deferred(unit);
     return code;
 }
 
@@ -274,7 +274,7 @@ static pawl_code put_handed_over(pawl__batch *batch, const pawl__unit *unit, paw
                                  uint32_t group)
 {
     set->error = unit->left;
-    if (unit->left.size > 0 && pawl__is_news(batch->engine, unit->flush.partition))
+    if (unit->left.size > 0 && pawl__may_log_type(batch->engine, unit->flush.partition))
         pawl_log(PAWL_LOG_WARNING,
                  "aggregator partition %.*s: messages that cannot be decoded stay: %.*s",
                  PAWL_TEXT_ARGS(unit->flush.partition), PAWL_TEXT_ARGS(unit->left));
@@ -511,7 +511,7 @@ static pawl_code put_unit(pawl__batch *batch, const pawl__unit *unit)
     uint32_t group = pawl__group_of(batch, unit->index);
     if (batch->engine->has_history)
         pawl__lines_put(batch, unit, group);
-    if (unit->end == PAWL__END_AGAIN)
+    if (unit->end == PAWL__END_RERUN)
         return PAWL_OK;
     switch (unit->kind) {
     case PAWL__UNIT_MESSAGE: return put_message(batch, unit, group);

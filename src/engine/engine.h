@@ -18,7 +18,7 @@
 
 /* Delay of a message whose saga another worker has, and pause of a worker all of whose messages were put back
  * for that reason. */
-#define PAWL__ELSEWHERE_WAIT PAWL_MILLISECONDS(20)
+#define PAWL__SAGA_BUSY_WAIT PAWL_MILLISECONDS(20)
 
 /* The saga of a timeout that is a schedule's row (runtime/schedule/schedule.h); schedule.c. */
 #define PAWL__SCHEDULE_SAGA "pawl/schedule"

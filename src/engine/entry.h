@@ -48,8 +48,8 @@ struct pawl__entry {
     pawl_value              main;   /* NONE: the saga has no correlation property */
     pawl_value              transitional;
     bool                    is_loaded;      /* was read, or another worker has it */
-    bool                    is_elsewhere;   /* another worker has it: no unit may touch it */
-    uint32_t                wanted;         /* number of units for it; only elsewhere.c counts */
+    bool                    is_busy;        /* another worker has it: no unit may touch it */
+    uint32_t                wanted;         /* number of units for it; only busy_sagas.c counts */
     bool                    is_shared;      /* a message of the batch needs it and another saga */
     pawl_saga_row           stored;         /* version 0: no row */
     bool                    is_stored_gone; /* the stored row is to be deleted */

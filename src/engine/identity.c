@@ -163,14 +163,14 @@ bool pawl__identity_set_transitional(pawl__batch *batch, pawl__entry *entry,
 
 /* Did an earlier read, by another key of the row, find it locked by another worker? It may have become free
  * since, or this read locks nothing. */
-static bool is_row_elsewhere(pawl__batch *batch, const pawl__entry *entry, const pawl_saga_row *row)
+static bool is_row_busy(pawl__batch *batch, const pawl__entry *entry, const pawl_saga_row *row)
 {
     const pawl__entry *found[] = {
         entry, pawl__identity_find_id(batch, entry->model, row->id),
         find(batch, PAWL__BY_MAIN, entry->model, &row->main),
         pawl__identity_find_transitional(batch, entry->model, &row->transitional)};
     for (size_t i = 0; i < sizeof found / sizeof found[0]; i++)
-        if (found[i] != NULL && found[i]->is_elsewhere)
+        if (found[i] != NULL && found[i]->is_busy)
             return true;
     return false;
 }
@@ -178,8 +178,8 @@ static bool is_row_elsewhere(pawl__batch *batch, const pawl__entry *entry, const
 /* Indexes the keys of a row that another worker has, so that a look-up by any of them finds this entry. */
 static pawl_code leave_row(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row)
 {
-    entry->is_elsewhere  = true;
-    batch->has_elsewhere = true;
+    entry->is_busy  = true;
+    batch->has_busy = true;
     if (row->presence == PAWL_SAGA_LOCKED_BY_ANOTHER)
         return PAWL_OK;
     if (!pawl__identity_set_transitional(batch, entry, &row->transitional) ||
@@ -200,8 +200,8 @@ pawl_code pawl__identity_leave(pawl__batch *batch, const pawl__saga_model *model
         is_ok = pawl__identity_set_transitional(batch, entry, value);
     if (!is_ok)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a saga of another worker");
-    entry->is_loaded    = true;
-    entry->is_elsewhere = batch->has_elsewhere = true;
+    entry->is_loaded = true;
+    entry->is_busy = batch->has_busy = true;
     return PAWL_OK;
 }
 
@@ -245,7 +245,7 @@ pawl_code pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl
     if (row->presence == PAWL_SAGA_MISSING)
         return PAWL_OK;
     if (row->presence == PAWL_SAGA_LOCKED_BY_ANOTHER ||
-        (batch->has_elsewhere && is_row_elsewhere(batch, entry, row)))
+        (batch->has_busy && is_row_busy(batch, entry, row)))
         return leave_row(batch, entry, row);
     void *state = pawl_arena_take(batch->arena, entry->model->state->size);
     if (state == NULL)
@@ -279,7 +279,7 @@ pawl_code pawl__identity_adopt(pawl__batch *batch, const pawl__saga_model *model
         *entry = pawl__identity_get(batch, model, &row->main);
     if (*entry == NULL)
         return PAWL_ENOMEM;
-    return (*entry)->is_loaded && !(*entry)->is_elsewhere
+    return (*entry)->is_loaded && !(*entry)->is_busy
                ? PAWL_OK
                : pawl__identity_fill(batch, *entry, row, error);
 }

@@ -230,10 +230,10 @@ static const char *outcome_of(const pawl__unit *unit)
     case PAWL__END_NEW:
     case PAWL__END_SUPERSEDED:
     case PAWL__END_UNREAD:
-    case PAWL__END_ELSEWHERE:
+    case PAWL__END_SAGA_BUSY:
     case PAWL__END_HELD:
     case PAWL__END_RELEASED:
-    case PAWL__END_AGAIN: return NULL;
+    case PAWL__END_RERUN: return NULL;
     }
     return NULL;
 }

@@ -75,7 +75,7 @@ static pawl_code load_main(pawl__batch *batch, const pawl__saga_model *saga, paw
 /* Has the main value found a saga? If not, the transitional value is read next. */
 static bool is_found_by_main(const pawl__lookup *lookup)
 {
-    return lookup->entry != NULL && (lookup->entry->exists || lookup->entry->is_elsewhere);
+    return lookup->entry != NULL && (lookup->entry->exists || lookup->entry->is_busy);
 }
 
 static pawl_code load_transitional(pawl__batch *batch, const pawl__saga_model *saga,
@@ -251,7 +251,7 @@ static bool is_open(const pawl__unit *unit)
 {
     return unit->kind == PAWL__UNIT_MESSAGE && unit->row.attempts == 0 &&
            unit->row.waiting_since == 0 &&
-           (unit->end == PAWL__END_NEW || unit->end == PAWL__END_ELSEWHERE ||
+           (unit->end == PAWL__END_NEW || unit->end == PAWL__END_SAGA_BUSY ||
             unit->end == PAWL__END_RELEASED);
 }
 
@@ -427,15 +427,15 @@ pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error)
 {
     pawl_saga_lock lock = pawl__identity_lock(batch);
     pawl_code      code = PAWL_OK;
-    pawl__elsewhere_leave(batch, PAWL__BY_MAIN);
+    pawl__busy_sagas_mark(batch, PAWL__BY_MAIN);
     if (lock == PAWL_SAGA_UNLOCKED && has_hot(batch))
         code = load_all(batch, PAWL_SAGA_SKIP_LOCKED, error);
     if (code == PAWL_OK)
         code = load_all(batch, lock, error);
-    pawl__elsewhere_leave(batch, PAWL__BY_ID);
-    pawl__elsewhere_put_back(batch);
+    pawl__busy_sagas_mark(batch, PAWL__BY_ID);
+    pawl__busy_sagas_put_back(batch);
     if (code == PAWL_OK)
         code = settle_missing(batch, error);
-    pawl__elsewhere_put_back(batch); /* sagas that another worker had at the second read */
+    pawl__busy_sagas_put_back(batch); /* sagas that another worker had at the second read */
     return code;
 }

@@ -354,7 +354,7 @@ pawl_code pawl__order_find(pawl__batch *batch, pawl_error *error)
 void pawl__order_release(pawl__batch *batch, size_t first)
 {
     for (size_t i = first; i < batch->unit_count; i++)
-        if (batch->units[i].key.size > 0 && pawl__unit_is_put_off(&batch->units[i]))
+        if (batch->units[i].key.size > 0 && pawl__unit_is_deferred(&batch->units[i]))
             batch->units[i].end = PAWL__END_RELEASED;
 }
 
@@ -362,7 +362,7 @@ static void take_unit(pawl__lane *lane, const pawl__unit *unit)
 {
     pawl__place    place = pawl__place_of(&unit->row);
     pawl__waiting *over  = pawl__unit_is_done(unit) ? find_waiting(lane, place) : NULL;
-    if (pawl__unit_is_put_off(unit))
+    if (pawl__unit_is_deferred(unit))
         put(lane, place, unit->due, unit->message.id);
     else if (over != NULL)
         drop(lane, over);
@@ -515,7 +515,7 @@ static bool meet_units(const pawl__batch *batch, const pawl__unit *unit, const p
         if (pawl__unit_is_done(other) || !pawl__place_is_older(pawl__place_of(&other->row), place))
             continue;
         has = true;
-        if (pawl__unit_is_put_off(other))
+        if (pawl__unit_is_deferred(other))
             wait_for(found, other->due, other->row.seq, unit, other->message.id);
         else
             found->is_released = true;
@@ -583,7 +583,7 @@ static pawl_text describe(pawl__batch *batch, const pawl__unit *unit, pawl_text 
 bool pawl__order_hold(pawl__batch *batch, pawl__unit *unit)
 {
     obstacle found = {.due = unit->row.due, .id = {.data = "", .size = 0}};
-    bool     may   = unit->end == PAWL__END_NEW || pawl__unit_is_put_off(unit);
+    bool     may   = unit->end == PAWL__END_NEW || pawl__unit_is_deferred(unit);
     if (unit->key.size == 0 || !may || !find_obstacle(batch, unit, &found))
         return false;
     unit->end   = found.is_released ? PAWL__END_RELEASED : PAWL__END_HELD;

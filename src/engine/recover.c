@@ -83,7 +83,7 @@ int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit
                       is_worth_again(code) ? engine->immediate_retries : 0);
 }
 
-bool pawl__unit_leave(pawl__unit *unit)
+bool pawl__unit_release(pawl__unit *unit)
 {
     if (unit->kind == PAWL__UNIT_EVENT)
         return false;
@@ -108,10 +108,10 @@ bool pawl__unit_is_done(const pawl__unit *unit)
            unit->end == PAWL__END_DISCARDED || unit->end == PAWL__END_DEAD;
 }
 
-bool pawl__unit_is_put_off(const pawl__unit *unit)
+bool pawl__unit_is_deferred(const pawl__unit *unit)
 {
     return unit->end == PAWL__END_RETRY || unit->end == PAWL__END_WAIT ||
-           unit->end == PAWL__END_UNREAD || unit->end == PAWL__END_ELSEWHERE ||
+           unit->end == PAWL__END_UNREAD || unit->end == PAWL__END_SAGA_BUSY ||
            unit->end == PAWL__END_HELD;
 }
 
@@ -172,7 +172,7 @@ static void fail_event(const pawl__engine *engine, pawl__unit *unit, pawl_code c
     unit->due   = pawl_time_add(engine->machine(engine->runtime), delay);
 }
 
-bool pawl__is_news(pawl__engine *engine, pawl_text type)
+bool pawl__may_log_type(pawl__engine *engine, pawl_text type)
 {
     uint64_t      name = pawl__text_hash(type);
     pawl__unread *seen = &engine->unread[name % PAWL__UNREAD_COUNT];
@@ -196,7 +196,7 @@ static void put_off(pawl__batch *batch, pawl__unit *unit, pawl_text error)
     unit->due            = pawl_time_add(engine->business(engine->runtime),
                                          pawl__jittered(engine->version_delay, engine->random));
     engine->unread_until = pawl_time_add(engine->machine_now, UNREAD_KNOWN);
-    if (pawl__is_news(engine, type))
+    if (pawl__may_log_type(engine, type))
         pawl_log(PAWL_LOG_WARNING,
                  "queue %.*s: %.*s waits, and others like it may: %.*s; it is handled as soon as a "
                  "program that reads this version runs",

@@ -7,7 +7,7 @@
 #include "engine/batch.h"
 
 /* Limits of one read: retried messages of one type, and queue rows that are examined for them, so that a long queue is
- * not walked. After a read that hit its limit the saga's other types are not read. */
+ * not scanned. After a read that hit its limit the saga's other types are not read. */
 #define READ_MAX 256
 #define LOOK_MAX 4096
 #define BEHIND PAWL_MILLISECONDS(50)

@@ -172,7 +172,7 @@ static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
 /* PAWL_ENOTFOUND: another worker has the saga; the unit's end is set. */
 static pawl_code take_found(pawl_context *ctx, pawl__entry *entry)
 {
-    if (entry->is_elsewhere) {
+    if (entry->is_busy) {
         pawl__unit_put_back(ctx->unit);
         return PAWL_ENOTFOUND;
     }
@@ -195,7 +195,7 @@ static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__
     code = pawl__identity_load_id(ctx->batch, lookup->binding->saga, id, entry, &ctx->error);
     if (code != PAWL_OK || *entry == NULL)
         return code;
-    pawl__elsewhere_leave(ctx->batch, PAWL__BY_ID);
+    pawl__busy_sagas_mark(ctx->batch, PAWL__BY_ID);
     return take_found(ctx, *entry);
 }
 
@@ -235,7 +235,7 @@ static pawl_code find_missing_entry(pawl_context *ctx, pawl__lookup *lookup, paw
     *entry = pawl__identity_get(ctx->batch, binding->saga, &main);
     if (*entry == NULL)
         return pawl__context_no_memory(ctx);
-    pawl__elsewhere_leave(ctx->batch, PAWL__BY_MAIN);
+    pawl__busy_sagas_mark(ctx->batch, PAWL__BY_MAIN);
     pawl_code code = pawl__identity_load_main(ctx->batch, *entry, &ctx->error);
     return code == PAWL_OK ? take_found(ctx, *entry) : code;
 }
@@ -488,7 +488,7 @@ static outcome run_attempts(pawl_context *ctx, pawl__batch *batch, pawl__unit *u
             is_late(batch->engine, begin))
             return OUTCOME_FAILED;
         if (batch->engine->is_stopping(batch->engine->runtime))
-            return pawl__unit_leave(unit) ? OUTCOME_ENDED : OUTCOME_FAILED;
+            return pawl__unit_release(unit) ? OUTCOME_ENDED : OUTCOME_FAILED;
         pawl_text why;
         describe(ctx, *code, &why);
         pawl__unit_note(batch, unit, *code, why);
@@ -514,10 +514,10 @@ static outcome end_failed(pawl_context *ctx, pawl__unit *unit, pawl_code *code)
     }
     if (batch->has_sql && unit->kind != PAWL__UNIT_EVENT &&
         unit->runs < immediate_limit(ctx, *code)) {
-        if (batch->engine->is_stopping(batch->engine->runtime) && pawl__unit_leave(unit))
+        if (batch->engine->is_stopping(batch->engine->runtime) && pawl__unit_release(unit))
             return OUTCOME_ENDED;
         pawl__unit_note(batch, unit, *code, text);
-        unit->end = PAWL__END_AGAIN;
+        unit->end = PAWL__END_RERUN;
         unit->runs++;
     } else {
         pawl__unit_fail(batch, unit, *code, text, ctx->retry_delay);

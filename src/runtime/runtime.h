@@ -69,8 +69,8 @@ typedef struct pawl__auditing {
 typedef struct pawl__outage {
     int       threads; /* number of threads it stops */
     int64_t   since;
-    pawl_code told;     /* the code logged last */
-    int64_t   told_due; /* time of the next line */
+    pawl_code told;    /* the code logged last */
+    int64_t   log_due; /* time of the next line */
 } pawl__outage;
 
 struct pawl_endpoint {
@@ -94,8 +94,8 @@ struct pawl_endpoint {
     atomic_bool       has_worked, has_served; /* in run(): a worker or the service ran a step */
     _Atomic pawl_time flush_check, flush_full, foreign_check; /* machine times of the next checks */
     pawl_time         begin;                                  /* business time of its creation */
-    _Atomic pawl_time strange_due, stuck_due; /* machine times of the next log lines */
-    atomic_bool       is_taken;               /* logged: another process works the queue */
+    _Atomic pawl_time clock_log_due, stuck_due; /* machine times of the next log lines */
+    atomic_bool       is_taken;                 /* logged: another process works the queue */
     pthread_mutex_t   mutex;
     size_t            request_count, lost_count; /* under the mutex */
     pawl__lost        lost[PAWL__LOST_MAX];      /* under the mutex */

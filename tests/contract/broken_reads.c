@@ -401,10 +401,10 @@ static pawl_code everybody_leads(pawl_store *store, pawl_text name, pawl_time no
 BROKEN_FIND(list_old_leads, PAWL_FIND_LEADS, changed.time = PAWL_TIME_MIN, )
 
 /* Pages that begin with the row before. */
-static pawl_code walk_from_the_start(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
+static pawl_code scan_from_the_start(pawl_store *store, const pawl_scan *scan, pawl_arena *arena,
                                      pawl_scan_rows *rows, pawl_error *error)
 {
-    pawl_scan changed = *walk;
+    pawl_scan changed = *scan;
     changed.after     = NULL;
     return SELF->scan(store, &changed, arena, rows, error);
 }
@@ -422,10 +422,10 @@ BROKEN_FIND(find_messages_from_the_start, PAWL_FIND_MESSAGES,
 BROKEN_FIND(find_dead_of_any_error, PAWL_FIND_DEAD, changed.dead.error_part.size = 0, )
 
 /* Whole tables where a page was asked for. */
-static pawl_code walk_all(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
+static pawl_code scan_all(pawl_store *store, const pawl_scan *scan, pawl_arena *arena,
                           pawl_scan_rows *rows, pawl_error *error)
 {
-    pawl_scan changed = *walk;
+    pawl_scan changed = *scan;
     changed.count_max = 0;
     return SELF->scan(store, &changed, arena, rows, error);
 }
@@ -542,11 +542,11 @@ const defect broken_reads[] = {
     {"sweep of young rows", "O19", NULL, {.sweep = sweep_young_rows}},
     {"many leaders", "O20", NULL, {.lead = everybody_leads}},
     {"leaders of the past", "O20", NULL, {.find = list_old_leads}},
-    {"walks that begin again", "E28", NULL, {.scan = walk_from_the_start}},
+    {"scans that begin again", "E28", NULL, {.scan = scan_from_the_start}},
     {"messages that are found again", "E26", NULL, {.find = find_messages_from_the_start}},
     {"letters that are found again", "E34", NULL, {.find = find_dead_from_the_start}},
     {"letters of another error", "E34", NULL, {.find = find_dead_of_any_error}},
-    {"walks without pages", "S27", NULL, {.scan = walk_all}},
+    {"scans without pages", "S27", NULL, {.scan = scan_all}},
     {"fence skipped", "O32", NULL, {.commit = commit_unfenced}},
     {"fence without a word", "O32", NULL, {.commit = commit_without_a_word}},
     {"subscriptions in any order", "E9", NULL, {.find = subscriptions_in_any_order}},

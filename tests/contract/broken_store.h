@@ -51,9 +51,9 @@ pawl_found broken_rows(edit *e, pawl_find asked);
         return code;                                                                     \
     }
 
-/* Defects of change sets, of claims and reads, and of the journal. */
-extern const defect broken_changes[], broken_reads[], broken_journal[];
-extern const size_t broken_changes_count, broken_reads_count, broken_journal_count;
+/* Defects of change sets, of claims and reads, and of the event store. */
+extern const defect broken_changes[], broken_reads[], broken_event_store[];
+extern const size_t broken_changes_count, broken_reads_count, broken_event_store_count;
 
 void broken_register(void);
 /* NULL: none. */

@@ -1,6 +1,6 @@
 /* findings.h - short forms for tests of what a driver finds about its database.
  *
- * Included behind a ground, whose `ground`, expect_code and NOW it uses.
+ * Included behind a fixture, whose `fixture`, expect_code and NOW it uses.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include "pawl/operate.h"
 
-static inline pawl_finding_rows diagnose_as(ground *p, pawl_store *store, pawl_diagnosis asked)
+static inline pawl_finding_rows diagnose_as(fixture *p, pawl_store *store, pawl_diagnosis asked)
 {
     pawl_finding_rows rows = {0};
     ok(p, pawl_store_diagnose(store, &asked, p->arena, &rows, &p->error));
@@ -17,7 +17,7 @@ static inline pawl_finding_rows diagnose_as(ground *p, pawl_store *store, pawl_d
 }
 
 /* By the clock of this machine; transactions of an hour. */
-static inline pawl_finding_rows diagnose(ground *p, pawl_store *store)
+static inline pawl_finding_rows diagnose(fixture *p, pawl_store *store)
 {
     return diagnose_as(
         p, store,
@@ -61,7 +61,7 @@ static inline void expect_no_failure(const pawl_finding_rows *rows)
 }
 
 /* The finding of a caller whose clock is off by so much. */
-static inline void expect_clock(ground *p, pawl_store *store, int64_t offset,
+static inline void expect_clock(fixture *p, pawl_store *store, int64_t offset,
                                 pawl_finding_level level, const char *part)
 {
     pawl_finding_rows rows = diagnose_as(p, store,

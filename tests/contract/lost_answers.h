@@ -21,8 +21,8 @@ typedef enum lossy_what {
 /* A way to a server which loses what it is told to. */
 typedef struct lossy lossy;
 struct lossy {
-    suite_address through;  /* the ground, by this way */
-    suite_address direct;   /* the same ground, with its tables */
+    suite_address through;  /* the fixture, by this way */
+    suite_address direct;   /* the same fixture, with its tables */
     bool          is_brief; /* changes alone in their set are left out: half of the time */
     bool          has_no_hold;
     /* The driver does not know what a commit in doubt left out, and promises nothing: the

@@ -5,10 +5,10 @@
 #ifndef PAWL_TESTS_CONTRACT_MYSQL_PROXY_H
 #define PAWL_TESTS_CONTRACT_MYSQL_PROXY_H
 
-#include "contract/mysql_ground.h"
+#include "contract/mysql_fixture.h"
 #include "contract/proxy.h"
 
-static inline proxy *open_proxy(const ground *p)
+static inline proxy *open_proxy(const fixture *p)
 {
     const char *port    = test_text("%u", p->port);
     proxy      *between = proxy_open(&proxy_mysql, p->host, port);
@@ -16,7 +16,7 @@ static inline proxy *open_proxy(const ground *p)
     return between;
 }
 
-static inline void through_proxy(const ground *p, const proxy *between, char *url, size_t size)
+static inline void through_proxy(const fixture *p, const proxy *between, char *url, size_t size)
 {
     int length = snprintf(url, size, "%s://root@127.0.0.1:%d/%s?ssl-mode=disabled", p->scheme,
                           proxy_port(between), p->database);

@@ -58,7 +58,7 @@ struct scripted {
     char                    calls[200000]; /* since the mark, as scripted_calls has read them */
 };
 
-/* For cmocka; `*state` is a scripted_case before, and the ground then. Teardown fails where a statement had no
+/* For cmocka; `*state` is a scripted_case before, and the fixture then. Teardown fails where a statement had no
  * answer, and closes the store. */
 int  scripted_setup(void **state);
 void scripted_run(void **state);

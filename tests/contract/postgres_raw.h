@@ -18,29 +18,29 @@
 
 /* ---- Whether there is a server ------------------------------------------ */
 
-static inline const char *ground_server(void)
+static inline const char *fixture_server(void)
 {
     const char *url = getenv("PAWL_TEST_POSTGRES");
     return url != NULL && url[0] != '\0' ? url : NULL;
 }
 
 /* The program's exit code where there is no server. */
-static inline int ground_skip(void)
+static inline int fixture_skip(void)
 {
     puts("skipped: PAWL_TEST_POSTGRES names no server");
     return server_may_be_missing("postgres") ? 77 : 1;
 }
 
-static inline int ground_is_missing(void)
+static inline int fixture_is_missing(void)
 {
-    return ground_server() != NULL ? 0 : ground_skip();
+    return fixture_server() != NULL ? 0 : fixture_skip();
 }
 
 /* ---- Statements --------------------------------------------------------- */
 
 static inline PGconn *raw_open(const char *schema)
 {
-    PGconn *pg = PQconnectdb(ground_server());
+    PGconn *pg = PQconnectdb(fixture_server());
     if (PQstatus(pg) != CONNECTION_OK)
         fail_msg("%s", PQerrorMessage(pg));
     PQclear(PQexec(

@@ -15,14 +15,14 @@ static inline int share_setup(void **state)
 {
     int result = trouble_setup(state);
     if (result == 0) {
-        ground *p    = *state;
-        size_t  size = strlen(p->url);
+        fixture *p    = *state;
+        size_t   size = strlen(p->url);
         snprintf(p->url + size, sizeof p->url - size, "&sessions=2");
     }
     return result;
 }
 
-#define SHARED(function, parameter) GROUND_TEST(function, parameter, share_setup)
+#define SHARED(function, parameter) FIXTURE_TEST(function, parameter, share_setup)
 
 static inline struct pawl__pg_share *share_of(pawl_store *store)
 {
@@ -42,7 +42,7 @@ static inline void set_check(pawl_store *store, int64_t due_ms)
 #define NEVER INT64_C(1000000000000000)
 
 /* Handles with a worker each that wait for the same queue, and have lent their sessions. */
-static inline void open_idle(ground *p, pawl_store **handles, size_t count)
+static inline void open_idle(fixture *p, pawl_store **handles, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         handles[i] = i == 0 ? open_store(p, p->url) : open_more(p, p->url);
@@ -71,7 +71,7 @@ static inline int lent_pid(pawl_store *store)
 }
 
 /* The back end that listens for all. */
-static inline int keeper_pid(ground *p)
+static inline int keeper_pid(fixture *p)
 {
     char sql[300];
     snprintf(

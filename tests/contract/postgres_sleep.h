@@ -10,7 +10,7 @@
 #ifndef PAWL_TESTS_CONTRACT_POSTGRES_SLEEP_H
 #define PAWL_TESTS_CONTRACT_POSTGRES_SLEEP_H
 
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 
 #include "store/postgres/postgres.h"
 
@@ -53,20 +53,20 @@ static inline void expect_woken(sleeper *it)
 }
 
 /* Nothing was found: the handle knows when it means to look again. */
-static inline void find_nothing(ground *p, pawl_store *store, const char *queue)
+static inline void find_nothing(fixture *p, pawl_store *store, const char *queue)
 {
     pawl_next_due next;
     assert_int_equal(claim_some(p, store, queue, NOW, 10).count, 0);
     ok(p, pawl_store_next_due(store, pawl_text_of(queue), NULL, 0, &next, &p->error));
 }
 
-static inline void sleep_briefly(ground *p, pawl_store *store)
+static inline void sleep_briefly(fixture *p, pawl_store *store)
 {
     ok(p, pawl_store_wait(store, PAWL_MILLISECONDS(1), -1, &p->error));
 }
 
 /* A handle that sleeps for the queue, and whose locks are taken. */
-static inline pawl_store *open_sleeper(ground *p, const char *queue)
+static inline pawl_store *open_sleeper(fixture *p, const char *queue)
 {
     pawl_store *store = open_store(p, p->url);
     find_nothing(p, store, queue);
@@ -76,7 +76,7 @@ static inline pawl_store *open_sleeper(ground *p, const char *queue)
 }
 
 /* Not woken by what came before: it sleeps as long as it is told. */
-static inline void expect_sleeps_on(ground *p, pawl_store *store)
+static inline void expect_sleeps_on(fixture *p, pawl_store *store)
 {
     int64_t begin = clock_ms();
     ok(p, pawl_store_wait(store, PAWL_MILLISECONDS(60), -1, &p->error));
@@ -84,7 +84,7 @@ static inline void expect_sleeps_on(ground *p, pawl_store *store)
 }
 
 /* Woken by what came before: it does not sleep at all. */
-static inline void expect_does_not_sleep(ground *p, pawl_store *store)
+static inline void expect_does_not_sleep(fixture *p, pawl_store *store)
 {
     int64_t begin = clock_ms();
     ok(p, pawl_store_wait(store, PAWL_SECONDS(WAIT_SECONDS), -1, &p->error));
@@ -94,7 +94,7 @@ static inline void expect_does_not_sleep(ground *p, pawl_store *store)
 /* ---- A NOTIFY that is refused ------------------------------------------------- */
 
 /* On its sessions pg_notify is a function with that body. */
-static inline pawl_store *open_with_notify(ground *p, const char *body)
+static inline pawl_store *open_with_notify(fixture *p, const char *body)
 {
     char        sql[400];
     pawl_store *store = NULL;
@@ -110,14 +110,14 @@ static inline pawl_store *open_with_notify(ground *p, const char *body)
 }
 
 /* The statement fails. */
-static inline pawl_store *open_unheard(ground *p)
+static inline pawl_store *open_unheard(fixture *p)
 {
     return open_with_notify(p,
                             "raise 'too many notifications in the queue' using errcode = '54000'");
 }
 
 /* The transaction fails at its end, as it does when the server's queue of notifications is full. */
-static inline pawl_store *open_unheard_at_end(ground *p)
+static inline pawl_store *open_unheard_at_end(fixture *p)
 {
     raw_run(
         p->pg,
@@ -136,7 +136,7 @@ static inline int64_t lock_of(pawl_store *store)
     return driver->sleep_locks[0];
 }
 
-static inline void wait_for_lock(ground *p, int64_t lock, bool is_granted, int64_t count)
+static inline void wait_for_lock(fixture *p, int64_t lock, bool is_granted, int64_t count)
 {
     raw_wait(
         p->pg,
@@ -160,7 +160,7 @@ static inline void wait_for_lock(ground *p, int64_t lock, bool is_granted, int64
     "(gen_random_uuid(), 1, '', 't', 'orders', '%s', 0, '', '')"
 
 /* QUEUE_ROW or TIMEOUT_ROW, due at the time. */
-static inline void add_row(ground *p, bool is_timeout, const char *due)
+static inline void add_row(fixture *p, bool is_timeout, const char *due)
 {
     char sql[600];
     if (is_timeout)
@@ -171,7 +171,7 @@ static inline void add_row(ground *p, bool is_timeout, const char *due)
 }
 
 /* An event of the stream A/1. */
-static inline void append_event(ground *p, pawl_store *store, int64_t version)
+static inline void append_event(fixture *p, pawl_store *store, int64_t version)
 {
     COMMIT_OK(p, store, event_append, NOW, .stream = TEXT("A/1"), .version = version,
               .is_first = true,

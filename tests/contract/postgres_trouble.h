@@ -5,7 +5,7 @@
 #ifndef PAWL_TESTS_CONTRACT_POSTGRES_TROUBLE_H
 #define PAWL_TESTS_CONTRACT_POSTGRES_TROUBLE_H
 
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 #include "contract/proxy.h"
 
 #include "store/postgres/postgres.h"
@@ -21,8 +21,8 @@
 #define SHORT_MS 2000
 #define ENOUGH_MS PATIENCE_MS /* for all others */
 
-/* Every session of the ground's URL has this name. */
-static inline void name_sessions(ground *p)
+/* Every session of the fixture's URL has this name. */
+static inline void name_sessions(fixture *p)
 {
     size_t size = strlen(p->url);
     snprintf(p->url + size, sizeof p->url - size, "&application_name=%s", p->schema);
@@ -30,17 +30,17 @@ static inline void name_sessions(ground *p)
 
 static inline int trouble_setup(void **state)
 {
-    int result = ground_setup(state);
+    int result = fixture_setup(state);
     if (result == 0)
         name_sessions(*state);
     return result;
 }
 
-#define ON_TROUBLE(function, parameter) GROUND_TEST(function, parameter, trouble_setup)
+#define ON_TROUBLE(function, parameter) FIXTURE_TEST(function, parameter, trouble_setup)
 
 /* ---- Waiting for others ------------------------------------------------- */
 
-static inline void wait_for_waiting(ground *p, int64_t number)
+static inline void wait_for_waiting(fixture *p, int64_t number)
 {
     raw_wait(p->pg,
              test_text("select count(*) from pg_stat_activity where application_name = '%s' "
@@ -64,7 +64,7 @@ static inline int pid_of(pawl_store *store)
 }
 
 /* Ends a back end and waits until it has gone. */
-static inline void kill_pid(ground *p, int pid)
+static inline void kill_pid(fixture *p, int pid)
 {
     assert_int_equal(raw_number(p->pg, test_text("select pg_terminate_backend(%d, %d)::integer",
                                                  pid, PATIENCE_MS)),
@@ -73,13 +73,13 @@ static inline void kill_pid(ground *p, int pid)
 
 #define SESSIONS_SQL "select count(*) from pg_stat_activity where application_name = '%s'"
 
-static inline int64_t session_count(ground *p)
+static inline int64_t session_count(fixture *p)
 {
     return raw_number(p->pg, test_text(SESSIONS_SQL, p->schema));
 }
 
 /* A session that its client has left is there for a moment. */
-static inline void wait_for_sessions(ground *p, int64_t number)
+static inline void wait_for_sessions(fixture *p, int64_t number)
 {
     raw_wait(p->pg, test_text(SESSIONS_SQL, p->schema), number);
 }
@@ -106,14 +106,14 @@ static inline void *run_job(void *context)
     return NULL;
 }
 
-static inline void start_job(ground *p, job *j, pawl_store *store, pawl_changes *changes)
+static inline void start_job(fixture *p, job *j, pawl_store *store, pawl_changes *changes)
 {
     *j = (job){.store = store, .changes = changes, .arena = p->arena};
     assert_int_equal(pthread_create(&j->thread, NULL, run_job, j), 0);
 }
 
-/* Leaves the text in the ground's error. */
-static inline void expect_job(ground *p, job *j, pawl_code expected)
+/* Leaves the text in the fixture's error. */
+static inline void expect_job(fixture *p, job *j, pawl_code expected)
 {
     assert_int_equal(pthread_join(j->thread, NULL), 0);
     p->error = j->error;
@@ -140,7 +140,7 @@ static inline pawl_value text_value(const char *text)
 }
 
 /* A saga with this number and version 1, and the update of it to version 2. */
-static inline pawl_saga_update begin_order(ground *p, pawl_store *store, unsigned number)
+static inline pawl_saga_update begin_order(fixture *p, pawl_store *store, unsigned number)
 {
     ok(p, begin_saga(p, store, &order_table, uuid_of(number),
                      text_value(test_text("order-%u", number)), "{\"n\":1}"));
@@ -151,7 +151,7 @@ static inline pawl_saga_update begin_order(ground *p, pawl_store *store, unsigne
                               .data     = TEXT("{\"n\":2}")};
 }
 
-static inline int64_t order_version(ground *p, unsigned number)
+static inline int64_t order_version(fixture *p, unsigned number)
 {
     char text[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(uuid_of(number), text);
@@ -160,7 +160,7 @@ static inline int64_t order_version(ground *p, unsigned number)
 }
 
 /* The other connection holds the saga's row until it is told otherwise. */
-static inline void lock_order(ground *p, unsigned number)
+static inline void lock_order(fixture *p, unsigned number)
 {
     char text[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(uuid_of(number), text);
@@ -168,13 +168,13 @@ static inline void lock_order(ground *p, unsigned number)
             test_text("begin; select 1 from \"shop_Order\" where \"Id\" = '%s' for update", text));
 }
 
-static inline int64_t queue_count(ground *p)
+static inline int64_t queue_count(fixture *p)
 {
     return raw_number(p->pg, "select count(*) from pawl_queue");
 }
 
 /* A handle where the tables are there already; a worker too. */
-static inline pawl_store *open_more(ground *p, const char *url)
+static inline pawl_store *open_more(fixture *p, const char *url)
 {
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -182,7 +182,7 @@ static inline pawl_store *open_more(ground *p, const char *url)
     options.tables             = order_tables;
     options.table_count        = 1;
     options.deadline           = PAWL_MILLISECONDS(ENOUGH_MS);
-    ok(p, ground_open(p, url, &options, &store));
+    ok(p, fixture_open(p, url, &options, &store));
     ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     store->is_attached = true;
     return store;
@@ -195,7 +195,7 @@ typedef struct pair {
     pawl_changes     changes;
 } pair;
 
-static inline void begin_pair(ground *p, pair *it)
+static inline void begin_pair(fixture *p, pair *it)
 {
     apply_schema(p, p->url, order_tables, 1);
     it->first   = open_more(p, p->url);
@@ -207,22 +207,22 @@ static inline void begin_pair(ground *p, pair *it)
 /* ---- Behind a proxy ----------------------------------------------------- */
 
 /* NULL where the server is not to be reached by TCP. */
-static inline proxy *open_proxy(ground *p)
+static inline proxy *open_proxy(fixture *p)
 {
     const char *host = PQhost(p->pg);
     return host[0] != '/' ? proxy_open(&proxy_postgres, host, PQport(p->pg)) : NULL;
 }
 
-/* The ground's URL, through the proxy. */
-static inline void proxy_url(const ground *p, const proxy *between, char *url, size_t size)
+/* The fixture's URL, through the proxy. */
+static inline void proxy_url(const fixture *p, const proxy *between, char *url, size_t size)
 {
     snprintf(url, size, "%s&host=127.0.0.1&port=%d&sslmode=disable&gssencmode=disable", p->url,
              proxy_port(between));
 }
 
-/* In front of the pooler that the environment names, and the ground's URL through both;
+/* In front of the pooler that the environment names, and the fixture's URL through both;
  * NULL where it names none. */
-static inline proxy *open_pooled_proxy(ground *p, char *url, size_t size)
+static inline proxy *open_pooled_proxy(fixture *p, char *url, size_t size)
 {
     const char *pooled = getenv("PAWL_TEST_PGBOUNCER");
     const char *end    = pooled != NULL ? strstr(pooled, "?pooler=transaction") : NULL;

@@ -5,7 +5,7 @@
  */
 #include "contract/refusable.h"
 
-#include "conformance/suite/journal.h"
+#include "conformance/suite/event_store.h"
 #include "pawl/operations.h"
 
 pawl_text trial_name(const trial *t, const char *what)
@@ -155,7 +155,7 @@ static bool is_moved(const trial *t)
     return suite_load_id(t->s, t->other, SUITE_MOVE, t->number).version == 2;
 }
 
-/* ---- The journal -------------------------------------------------------- */
+/* ---- The event store -------------------------------------------------------- */
 
 static void append(const trial *t, suite_set *set, const char *message_id)
 {

@@ -27,13 +27,13 @@ static struct {
 } kept;
 
 /* Schemas of a killed run stay on the server, and process numbers come again. */
-static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
+static void fresh(const suite_fixture *fixture, unsigned number, suite_address *address)
 {
     if (kept.is_there) {
         *address = kept.address;
         return;
     }
-    snprintf(address->url, sizeof address->url, "%s", (const char *)ground->context);
+    snprintf(address->url, sizeof address->url, "%s", (const char *)fixture->context);
     snprintf(address->prefix, sizeof address->prefix, "c%05d%06x_%u_", (int)(getpid() % 100000),
              (unsigned)begun & 0xffffff, number);
 }
@@ -43,10 +43,10 @@ static void ignore(pawl_text line, void *context)
     (void)line, (void)context;
 }
 
-static pawl_code make(const suite_ground *ground, const suite_address *address,
+static pawl_code make(const suite_fixture *fixture, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error)
 {
-    (void)ground;
+    (void)fixture;
     if (kept.is_there)
         return PAWL_OK;
     pawl_code code = pawl_store_schema(address->url, PAWL_SCHEMA_APPLY, spec, ignore, NULL, error);
@@ -56,10 +56,10 @@ static pawl_code make(const suite_ground *ground, const suite_address *address,
 }
 
 /* A case may have a second set of tables, which nobody keeps. */
-static pawl_code drop(const suite_ground *ground, const suite_address *address,
+static pawl_code drop(const suite_fixture *fixture, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error)
 {
-    (void)ground;
+    (void)fixture;
     if (kept.is_there && strcmp(address->prefix, kept.address.prefix) == 0) {
         if (server_empty(address->url, address->prefix))
             return PAWL_OK;
@@ -95,14 +95,14 @@ int server_suite_main(const char *variable, const char *server, int argument_cou
     char *url = getenv(variable);
     if (url == NULL || url[0] == '\0')
         return skip(variable, server);
-    begun                     = time(NULL);
-    const suite_ground ground = {
+    begun                       = time(NULL);
+    const suite_fixture fixture = {
         .name    = server,
         .context = url,
         .rounds  = strcmp(server, "mongodb") == 0 && !turns_are_whole() ? 10 : 0, /* slow there */
         .fresh   = fresh,
         .make    = make,
         .drop    = drop};
-    int result = suite_main(&ground, argument_count, arguments);
+    int result = suite_main(&fixture, argument_count, arguments);
     return drop_kept() == 0 ? result : 1;
 }

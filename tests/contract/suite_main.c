@@ -29,7 +29,7 @@ static void print_result(const suite_report *report, void *context)
 #define ONE_OF 0
 #endif
 
-int suite_main(const suite_ground *ground, int argument_count, char **arguments)
+int suite_main(const suite_fixture *fixture, int argument_count, char **arguments)
 {
     const char *filter = argument_count > 1 ? arguments[1] : NULL;
     if (filter != NULL && strcmp(filter, "--list") == 0) {
@@ -43,12 +43,12 @@ int suite_main(const suite_ground *ground, int argument_count, char **arguments)
                              .one_of = filter == NULL ? ONE_OF : 0,
                              .report = print_result};
     unsigned      count   = suite_count(filter);
-    unsigned      failed  = suite_run(ground, &options);
+    unsigned      failed  = suite_run(fixture, &options);
     if (options.one_of != 0)
         printf("one of %u cases was run\n", options.one_of);
     printf("%s: %u cases, %u failed; seed %" PRIu64 " (again with PAWL_SEED=%" PRIu64 ")\n",
-           ground->name, count, failed, seed, seed);
+           fixture->name, count, failed, seed, seed);
     if (count == 0)
-        printf("%s: no case is named like '%s'\n", ground->name, filter);
+        printf("%s: no case is named like '%s'\n", fixture->name, filter);
     return count > 0 && failed == 0 ? 0 : 1;
 }

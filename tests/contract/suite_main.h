@@ -10,6 +10,6 @@
 /* The main of a program that runs the suite: [--list | FILTER]. One line for
  * each case that failed, and a summary. The seed comes from PAWL_SEED, else from
  * the clock, and is printed. */
-int suite_main(const suite_ground *ground, int argument_count, char **arguments);
+int suite_main(const suite_fixture *fixture, int argument_count, char **arguments);
 
 #endif

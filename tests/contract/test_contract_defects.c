@@ -1,5 +1,5 @@
 /* test_contract_defects.c - the suite catches broken stores: each of the defects
- * of broken_changes.c, broken_reads.c and broken_journal.c, applied alone to the
+ * of broken_changes.c, broken_reads.c and broken_event_store.c, applied alone to the
  * memory store, is caught by a case that names the item which it breaks.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -11,13 +11,13 @@
 #define DEFECTS_MIN 20
 #define SEED 1
 
-static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
+static void fresh(const suite_fixture *fixture, unsigned number, suite_address *address)
 {
-    (void)ground;
+    (void)fixture;
     snprintf(address->url, sizeof address->url, "broken:defect-%u", number);
 }
 
-static const suite_ground broken_ground = {.name = "broken", .fresh = fresh};
+static const suite_fixture broken_fixture = {.name = "broken", .fresh = fresh};
 
 /* Failures of the cases. */
 typedef struct catch
@@ -57,7 +57,7 @@ static void is_caught(void **state)
     suite_options options = {.filter = filter, .seed = SEED, .report = take, .context = &all};
     snprintf(filter, sizeof filter, "%s ", it->item);
     broken_set(it);
-    suite_run(&broken_ground, &options);
+    suite_run(&broken_fixture, &options);
     broken_set(NULL);
     if (all.run == 0)
         fail_msg("no case names %s", it->item);
@@ -78,7 +78,7 @@ static void without_a_defect_all_pass(void **state)
     suite_options options = {.seed = SEED, .report = expect_pass};
     (void)state;
     broken_set(NULL);
-    assert_int_equal(suite_run(&broken_ground, &options), 0);
+    assert_int_equal(suite_run(&broken_fixture, &options), 0);
 }
 
 static void every_item_has_a_case_or_a_reason(void **state)
@@ -109,7 +109,7 @@ int main(void)
 {
     static struct CMUnitTest tests[128];
     size_t                   count = 0;
-    size_t                   all = broken_changes_count + broken_reads_count + broken_journal_count;
+    size_t all = broken_changes_count + broken_reads_count + broken_event_store_count;
     if (all < DEFECTS_MIN || all + 2 > COUNT(tests))
         return 1;
     broken_register();
@@ -120,7 +120,7 @@ int main(void)
         add(tests, &count, broken_changes[i].name, is_caught, &broken_changes[i]);
     for (size_t i = 0; i < broken_reads_count; i++)
         add(tests, &count, broken_reads[i].name, is_caught, &broken_reads[i]);
-    for (size_t i = 0; i < broken_journal_count; i++)
-        add(tests, &count, broken_journal[i].name, is_caught, &broken_journal[i]);
+    for (size_t i = 0; i < broken_event_store_count; i++)
+        add(tests, &count, broken_event_store[i].name, is_caught, &broken_event_store[i]);
     return _cmocka_run_group_tests("defects", tests, count, NULL, NULL);
 }

@@ -11,9 +11,9 @@
 
 static pawl_saga_lock taken_as; /* SKIP_LOCKED as the store takes it */
 
-static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
+static void fresh(const suite_fixture *fixture, unsigned number, suite_address *address)
 {
-    (void)ground;
+    (void)fixture;
     snprintf(address->url, sizeof address->url, "%s",
              locks_url(test_text("memory:locks-%u", number)));
     locks_take_as(taken_as);
@@ -38,12 +38,12 @@ static void take(const suite_report *report, void *context)
 
 static results run(pawl_saga_lock lock)
 {
-    const suite_ground ground  = {.name = "locks", .fresh = fresh};
-    results            all     = {0};
-    suite_options      options = {
-             .filter = "saga_lock: ", .seed = SEED, .report = take, .context = &all};
+    const suite_fixture fixture = {.name = "locks", .fresh = fresh};
+    results             all     = {0};
+    suite_options       options = {
+              .filter = "saga_lock: ", .seed = SEED, .report = take, .context = &all};
     taken_as = lock;
-    suite_run(&ground, &options);
+    suite_run(&fixture, &options);
     return all;
 }
 

@@ -4,14 +4,14 @@
  */
 #include "contract/suite_main.h"
 
-static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
+static void fresh(const suite_fixture *fixture, unsigned number, suite_address *address)
 {
-    (void)ground;
+    (void)fixture;
     snprintf(address->url, sizeof address->url, "memory:contract-%u", number);
 }
 
 int main(int argument_count, char **arguments)
 {
-    const suite_ground ground = {.name = "memory", .fresh = fresh};
-    return suite_main(&ground, argument_count, arguments);
+    const suite_fixture fixture = {.name = "memory", .fresh = fresh};
+    return suite_main(&fixture, argument_count, arguments);
 }

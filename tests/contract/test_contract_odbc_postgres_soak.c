@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "contract/odbc_ground.h"
+#include "contract/odbc_fixture.h"
 #include "contract/server_suite.h"
 
 int main(int argument_count, char **arguments)

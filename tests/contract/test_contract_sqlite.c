@@ -12,17 +12,17 @@
 
 #define SKIPPED 77
 
-static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
+static void fresh(const suite_fixture *fixture, unsigned number, suite_address *address)
 {
     snprintf(address->url, sizeof address->url, "sqlite:%s/case-%u.db",
-             (const char *)ground->context, number);
+             (const char *)fixture->context, number);
 }
 
 /* Removes the files of the case, the lock file beside the database included. */
-static pawl_code drop(const suite_ground *ground, const suite_address *address,
+static pawl_code drop(const suite_fixture *fixture, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error)
 {
-    const char *folder = ground->context;
+    const char *folder = fixture->context;
     DIR        *open   = opendir(folder);
     (void)address, (void)spec;
     if (open == NULL)
@@ -62,8 +62,9 @@ int main(int argument_count, char **arguments)
         perror(folder);
         return 1;
     }
-    const suite_ground ground = {.name = "sqlite", .context = folder, .fresh = fresh, .drop = drop};
-    int                result = suite_main(&ground, argument_count, arguments);
+    const suite_fixture fixture = {
+        .name = "sqlite", .context = folder, .fresh = fresh, .drop = drop};
+    int result = suite_main(&fixture, argument_count, arguments);
     rmdir(folder);
     return result;
 }

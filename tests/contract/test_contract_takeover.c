@@ -54,9 +54,9 @@ static void end_nothing(pawl_store *store)
     (void)store;
 }
 
-static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
+static void fresh(const suite_fixture *fixture, unsigned number, suite_address *address)
 {
-    (void)ground;
+    (void)fixture;
     snprintf(address->url, sizeof address->url, "takeover:%u", number);
 }
 
@@ -78,12 +78,12 @@ static void take(const suite_report *report, void *context)
 
 static void expect(pawl_code code, const char *text, results expected)
 {
-    const suite_ground ground = {.name = "takeover", .fresh = fresh};
-    results            all    = {0};
+    const suite_fixture fixture = {.name = "takeover", .fresh = fresh};
+    results             all     = {0};
     suite_options options = {.filter = "taken over", .seed = SEED, .report = take, .context = &all};
     answer                = code;
     answer_text           = text;
-    suite_run(&ground, &options);
+    suite_run(&fixture, &options);
     assert_int_equal(all.passed, expected.passed);
     assert_int_equal(all.failed, expected.failed);
     assert_int_equal(all.left, expected.left);

@@ -8,7 +8,7 @@
 
 #ifdef PAWL_HAVE_MONGOC
 
-#include "contract/mongodb_ground.h"
+#include "contract/mongodb_fixture.h"
 
 #include "support/fault_memory.h"
 
@@ -18,7 +18,7 @@
 
 #define MESSAGES 40
 
-static void commit(ground *p, pawl_store *store, pawl_changes *changes)
+static void commit(fixture *p, pawl_store *store, pawl_changes *changes)
 {
     pawl_refusals refused = {.arena = p->arena};
     changes->now          = NOW;
@@ -27,7 +27,7 @@ static void commit(ground *p, pawl_store *store, pawl_changes *changes)
         fail_msg("%s", p->error.text);
 }
 
-static void send_all(ground *p, pawl_store *store)
+static void send_all(fixture *p, pawl_store *store)
 {
     static pawl_queue_send sends[MESSAGES];
     static char            ids[MESSAGES][14];
@@ -41,7 +41,7 @@ static void send_all(ground *p, pawl_store *store)
     commit(p, store, &changes);
 }
 
-static void release_all(ground *p, pawl_store *store, const pawl_queue_rows *rows)
+static void release_all(fixture *p, pawl_store *store, const pawl_queue_rows *rows)
 {
     static pawl_queue_settle settles[MESSAGES];
     for (size_t i = 0; i < rows->count; i++)
@@ -52,14 +52,14 @@ static void release_all(ground *p, pawl_store *store, const pawl_queue_rows *row
 }
 
 /* Blocks of the arena are small, so that many of its rows and texts are an allocation. */
-static pawl_code claim(ground *p, pawl_store *store, pawl_arena *arena, pawl_queue_rows *rows)
+static pawl_code claim(fixture *p, pawl_store *store, pawl_arena *arena, pawl_queue_rows *rows)
 {
     pawl_queue_claim asked = {.queue = TEXT("orders"), .due_max = NOW, .count_max = MESSAGES};
     *rows                  = (pawl_queue_rows){.count = 0};
     return pawl_store_queue_claim(store, &asked, arena, rows, &p->error);
 }
 
-ON_GROUND(messages_of_a_claim_without_memory_are_claimed_again, ground *p)
+ON_FIXTURE(messages_of_a_claim_without_memory_are_claimed_again, fixture *p)
 {
     pawl_store     *store  = open_worker(p, p->url);
     bool            is_met = true;
@@ -86,7 +86,7 @@ ON_GROUND(messages_of_a_claim_without_memory_are_claimed_again, ground *p)
 #define ADDS 2000 /* more than a block of the arena holds pointers to */
 
 /* Adds to a partition, and a dead letter whose error is no UTF-8. */
-static pawl_code commit_short_of_memory(ground *p, pawl_store *store, pawl_refusals *refused)
+static pawl_code commit_short_of_memory(fixture *p, pawl_store *store, pawl_refusals *refused)
 {
     static pawl_aggregator_add adds[ADDS];
     static char                ids[ADDS][14];
@@ -113,7 +113,7 @@ static pawl_code commit_short_of_memory(ground *p, pawl_store *store, pawl_refus
 }
 
 /* No message is to blame for it, which EINVAL would say. */
-ON_GROUND(a_commit_without_memory_says_so, ground *p)
+ON_FIXTURE(a_commit_without_memory_says_so, fixture *p)
 {
     pawl_store *store  = open_worker(p, p->url);
     bool        is_met = true;
@@ -140,7 +140,7 @@ ON_GROUND(a_commit_without_memory_says_so, ground *p)
 #define ROWS 5
 
 static struct between {
-    ground             *p;
+    fixture            *p;
     pawl_store         *other; /* NULL: it has settled */
     pawl_outbox_settle *settle;
 } between;
@@ -162,7 +162,7 @@ static void *settle_meanwhile(void *memory, size_t size, void *context)
     return realloc(memory, size);
 }
 
-static pawl_outbox_rows claim_rows(ground *p, pawl_store *store, pawl_arena *arena)
+static pawl_outbox_rows claim_rows(fixture *p, pawl_store *store, pawl_arena *arena)
 {
     pawl_outbox_rows rows = {.count = 0};
     ok(p, pawl_store_outbox_claim(store, TEXT("orders"), NOW, ROWS, arena, &rows, &p->error));
@@ -170,7 +170,7 @@ static pawl_outbox_rows claim_rows(ground *p, pawl_store *store, pawl_arena *are
 }
 
 /* The leader before may settle a row that the next one has found. */
-ON_GROUND(a_row_that_is_settled_while_it_is_claimed_is_left_out, ground *p)
+ON_FIXTURE(a_row_that_is_settled_while_it_is_claimed_is_left_out, fixture *p)
 {
     pawl_store                 *store = open_worker(p, p->url), *other = open_worker(p, p->url);
     static const pawl_allocator allocator = {settle_meanwhile, NULL};
@@ -207,7 +207,7 @@ ON_GROUND(a_row_that_is_settled_while_it_is_claimed_is_left_out, ground *p)
 /* ---- Retried messages --------------------------------------------------------- */
 
 typedef struct seen {
-    ground     *p;
+    fixture    *p;
     long long   size; /* of all answers */
     const char *goes; /* messages that are gone before the next command of that name; or NULL */
     const char *before;
@@ -237,7 +237,7 @@ static void on_answer(const mongoc_apm_command_succeeded_t *event)
 #define BODY_SIZE 10000
 
 /* All but m-1 are retried, in the order of their ids, in which they were not sent. */
-static pawl_store *retry_all(ground *p, seen *by)
+static pawl_store *retry_all(fixture *p, seen *by)
 {
     static char     body[BODY_SIZE];
     pawl_store     *store = open_worker(p, p->url);
@@ -272,7 +272,7 @@ static pawl_store *retry_all(ground *p, seen *by)
 }
 
 /* The ids, and "." behind each. */
-static void expect_retried(ground *p, pawl_store *store, size_t scan_max, size_t count_max,
+static void expect_retried(fixture *p, pawl_store *store, size_t scan_max, size_t count_max,
                            const char *ids)
 {
     char                     text[1000] = "";
@@ -290,7 +290,7 @@ static void expect_retried(ground *p, pawl_store *store, size_t scan_max, size_t
 }
 
 /* Of the messages that it looks at it reads those that it returns. */
-ON_GROUND(a_look_for_retried_messages_reads_what_it_returns, ground *p)
+ON_FIXTURE(a_look_for_retried_messages_reads_what_it_returns, fixture *p)
 {
     static seen by; /* closing the store answers to it, too */
     pawl_store *store = retry_all(p, &by);
@@ -301,7 +301,7 @@ ON_GROUND(a_look_for_retried_messages_reads_what_it_returns, ground *p)
 }
 
 /* Fewer messages than were asked for would say that there are no others. */
-ON_GROUND(a_retried_message_that_goes_meanwhile_makes_room, ground *p)
+ON_FIXTURE(a_retried_message_that_goes_meanwhile_makes_room, fixture *p)
 {
     static seen by; /* closing the store answers to it, too */
     pawl_store *store = retry_all(p, &by);
@@ -314,7 +314,7 @@ ON_GROUND(a_retried_message_that_goes_meanwhile_makes_room, ground *p)
 int main(void)
 {
     fault_memory_install();
-    int missing = ground_is_missing();
+    int missing = fixture_is_missing();
     return missing != 0 ? missing : tests_run(NULL, NULL);
 }
 

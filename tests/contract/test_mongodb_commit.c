@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 
-#include "contract/mongodb_ground.h"
+#include "contract/mongodb_fixture.h"
 
 #include "pawl/store_calls.h"
 
@@ -22,7 +22,7 @@
     "\"findAndModify\", \"commitTransaction\"], \"closeConnection\": true"
 
 /* The checkpoint is moved on from `number`, which would be refused a second time, and a message is sent. */
-static pawl_code commit(ground *p, pawl_store *store, int64_t number)
+static pawl_code commit(fixture *p, pawl_store *store, int64_t number)
 {
     pawl_refusals       refused = {.arena = p->arena};
     pawl_checkpoint_set move    = {.name = TEXT("c"), .from = number, .to = number + 1, .at = NOW};
@@ -38,13 +38,13 @@ static pawl_code commit(ground *p, pawl_store *store, int64_t number)
     return code;
 }
 
-static int64_t messages(const ground *p)
+static int64_t messages(const fixture *p)
 {
     return raw_number(p->raw, p->database, json("{\"count\": \"pawl_queue\"}"), "n");
 }
 
 /* Faults that the store settles by itself. */
-ON_GROUND(o32_a_commit_in_doubt_is_settled, ground *p)
+ON_FIXTURE(o32_a_commit_in_doubt_is_settled, fixture *p)
 {
     static const struct {
         const char *mode, *data;
@@ -74,7 +74,7 @@ ON_GROUND(o32_a_commit_in_doubt_is_settled, ground *p)
 }
 
 /* Before the commit command nothing is there, and the caller is told so or never learns of it. */
-ON_GROUND(o32_every_command_of_a_commit_is_lost, ground *p)
+ON_FIXTURE(o32_every_command_of_a_commit_is_lost, fixture *p)
 {
     pawl_store *store  = open_worker(p, p->url);
     int64_t     number = 0, struck = 1;
@@ -102,7 +102,7 @@ ON_GROUND(o32_every_command_of_a_commit_is_lost, ground *p)
 #define SENDS 600 /* of a group: two groups are more than a transaction has */
 
 /* A set of three transactions. */
-static pawl_code commit_parts(ground *p, pawl_store *store, pawl_uuid *id, pawl_refusals *refused)
+static pawl_code commit_parts(fixture *p, pawl_store *store, pawl_uuid *id, pawl_refusals *refused)
 {
     static pawl_queue_send sends[GROUPS * SENDS];
     static char            ids[GROUPS * SENDS][16];
@@ -125,20 +125,20 @@ static pawl_code commit_parts(ground *p, pawl_store *store, pawl_uuid *id, pawl_
 }
 
 /* A worker whose calls end soon. */
-static pawl_store *open_impatient(ground *p, int64_t deadline)
+static pawl_store *open_impatient(fixture *p, int64_t deadline)
 {
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CREATE;
     options.deadline           = deadline;
-    ok(p, ground_open(p, p->url, &options, &store));
+    ok(p, fixture_open(p, p->url, &options, &store));
     ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     return store;
 }
 
 /* The answer of the second part's commit is lost, and whoever asks what became of it gets none: the parts behind it are
  * not tried, and the caller is told. Once it can be asked, the fence's document says that it is in. */
-ON_GROUND(a_part_in_doubt_leaves_the_rest, ground *p)
+ON_FIXTURE(a_part_in_doubt_leaves_the_rest, fixture *p)
 {
     pawl_store   *store = open_impatient(p, PAWL_MILLISECONDS(1500));
     pawl_refusals refused;
@@ -160,7 +160,7 @@ ON_GROUND(a_part_in_doubt_leaves_the_rest, ground *p)
 
 /* The second part's commit is lost on its way, and whoever asks what became of it gets no answer. Once it can be asked,
  * the fence's document has the first part alone: neither answer would be true of the whole set. */
-ON_GROUND(o32_a_set_of_which_a_part_is_in_is_neither_applied_nor_not, ground *p)
+ON_FIXTURE(o32_a_set_of_which_a_part_is_in_is_neither_applied_nor_not, fixture *p)
 {
     pawl_store   *store = open_impatient(p, PAWL_MILLISECONDS(1500));
     pawl_refusals refused;
@@ -185,7 +185,7 @@ ON_GROUND(o32_a_set_of_which_a_part_is_in_is_neither_applied_nor_not, ground *p)
 }
 
 /* Each answer of the three commits is lost once. */
-ON_GROUND(lost_answers_of_parts_are_settled, ground *p)
+ON_FIXTURE(lost_answers_of_parts_are_settled, fixture *p)
 {
     pawl_store   *store = open_worker(p, p->url);
     pawl_refusals refused;
@@ -203,7 +203,7 @@ ON_GROUND(lost_answers_of_parts_are_settled, ground *p)
 }
 
 /* The number of the last transaction of the last commit, which its fence left. */
-static int64_t transactions(const ground *p)
+static int64_t transactions(const fixture *p)
 {
     return raw_number(p->raw, p->database,
                       json("{\"find\": \"pawl_workers\", \"filter\": {\"last_commit\": "
@@ -212,7 +212,7 @@ static int64_t transactions(const ground *p)
 }
 
 /* The folds of streams, one in a group, and the queue's messages behind them, which have no bytes to speak of. */
-static int64_t commit_folds(ground *p, pawl_store *store, const char *name, size_t count,
+static int64_t commit_folds(fixture *p, pawl_store *store, const char *name, size_t count,
                             size_t size)
 {
     pawl_stream_snapshot_set folds[4];
@@ -245,7 +245,7 @@ static int64_t commit_folds(ground *p, pawl_store *store, const char *name, size
 }
 
 /* Groups of 8 MB are one transaction; the one that is more has its own. */
-ON_GROUND(a_part_ends_before_its_size_is_too_much, ground *p)
+ON_FIXTURE(a_part_ends_before_its_size_is_too_much, fixture *p)
 {
     pawl_store *store = open_worker(p, p->url);
     assert_int_equal(commit_folds(p, store, "a", 4, (size_t)2 << 20), 2); /* with their names */
@@ -255,7 +255,7 @@ ON_GROUND(a_part_ends_before_its_size_is_too_much, ground *p)
 }
 
 /* Of four groups with 240 documents each, which one transaction takes: 500 documents are two of them, and 250 one. */
-ON_GROUND(after_two_aborts_parts_are_half_as_large, ground *p)
+ON_FIXTURE(after_two_aborts_parts_are_half_as_large, fixture *p)
 {
     static const int expected[] = {1, 1, 2, 2, 4};
     pawl_store      *store      = open_worker(p, p->url);
@@ -332,12 +332,12 @@ static void *run_slow_add(void *context)
 
 /* An add whose key is there takes a trip more, a slow one here. Other workers add to the partition all the time, and it
  * is in before they have ended. */
-ON_GROUND(a25_an_add_of_a_known_key_is_not_overtaken_for_ever, ground *p)
+ON_FIXTURE(a25_an_add_of_a_known_key_is_not_overtaken_for_ever, fixture *p)
 {
     slow_add  slow = {.store = open_worker(p, p->url), .arena = pawl_arena_create(0)};
     char      url[500];
     pthread_t thread;
-    ground_url(p->database, "quick", 0, url, sizeof url);
+    fixture_url(p->database, "quick", 0, url, sizeof url);
     pawl_store *quick = open_worker(p, url);
     ok(p, add_bills(p->arena, quick, "first", "shared", &p->error));
     fault_on(p, "\"alwaysOn\"",
@@ -362,7 +362,7 @@ ON_GROUND(a25_an_add_of_a_known_key_is_not_overtaken_for_ever, ground *p)
     "\"delete\", \"findAndModify\", \"commitTransaction\"]"
 #define SETTLED 400
 
-static void claim_all(ground *p, pawl_store *store, pawl_queue_rows *rows)
+static void claim_all(fixture *p, pawl_store *store, pawl_queue_rows *rows)
 {
     pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = SETTLED};
     if (pawl_store_queue_claim(store, &claim, p->arena, rows, &p->error) != PAWL_OK)
@@ -370,7 +370,7 @@ static void claim_all(ground *p, pawl_store *store, pawl_queue_rows *rows)
     assert_int_equal(rows->count, SETTLED);
 }
 
-static void settle_all(ground *p, pawl_store *store, const pawl_queue_rows *rows)
+static void settle_all(fixture *p, pawl_store *store, const pawl_queue_rows *rows)
 {
     static pawl_queue_settle settles[SETTLED];
     static pawl_inbox_entry  marks[SETTLED];
@@ -392,7 +392,7 @@ static void settle_all(ground *p, pawl_store *store, const pawl_queue_rows *rows
 }
 
 /* Of many messages: find and stamp are a claim; the fence, a bulk for each kind and the commit are a commit. */
-ON_GROUND(a_batch_is_a_command_for_each_kind, ground *p)
+ON_FIXTURE(a_batch_is_a_command_for_each_kind, fixture *p)
 {
     pawl_store     *store = open_worker(p, p->url);
     pawl_queue_rows rows  = {.count = 0};
@@ -410,7 +410,7 @@ ON_GROUND(a_batch_is_a_command_for_each_kind, ground *p)
 
 #define ROWS 5
 
-static void add_rows(ground *p, pawl_store *store)
+static void add_rows(fixture *p, pawl_store *store)
 {
     pawl_outbox_add adds[ROWS];
     pawl_refusals   refused = {.arena = p->arena};
@@ -431,7 +431,7 @@ static void add_rows(ground *p, pawl_store *store)
 
 /* Which rows come first, and their messages; a third find is for the time of the next one, where no row is left that
  * says it. The others are not read. */
-ON_GROUND(a_claim_of_the_outbox_reads_what_it_takes, ground *p)
+ON_FIXTURE(a_claim_of_the_outbox_reads_what_it_takes, fixture *p)
 {
     pawl_store      *store = open_worker(p, p->url);
     pawl_outbox_rows rows  = {.count = 0};
@@ -461,7 +461,7 @@ static int64_t peak_kb(void)
 }
 
 /* A group is one transaction, however large; its memory is not the square of its size. */
-ON_GROUND(a_large_group_takes_memory_as_its_changes_do, ground *p)
+ON_FIXTURE(a_large_group_takes_memory_as_its_changes_do, fixture *p)
 {
     pawl_queue_send *sends   = pawl_arena_take(p->arena, LARGE_GROUP * sizeof *sends);
     pawl_store      *store   = open_worker(p, p->url);
@@ -485,13 +485,13 @@ ON_GROUND(a_large_group_takes_memory_as_its_changes_do, ground *p)
 
 /* ---- Rests of bodies ---------------------------------------------------------- */
 
-static int64_t rests(const ground *p)
+static int64_t rests(const fixture *p)
 {
     return raw_number(p->raw, p->database, json("{\"count\": \"pawl_bodies\"}"), "n");
 }
 
 /* Too large for one document. */
-static void set_letter(ground *p, pawl_store *store, const char *id, bool is_remove)
+static void set_letter(fixture *p, pawl_store *store, const char *id, bool is_remove)
 {
     static char   body[16 * 1024 * 1024 - 1000];
     pawl_refusals refused = {.arena = p->arena};
@@ -511,7 +511,7 @@ static void set_letter(ground *p, pawl_store *store, const char *id, bool is_rem
 }
 
 /* A sweep of one rest each time goes past those whose letters are there. */
-ON_GROUND(rests_of_letters_that_went_are_swept_behind_others, ground *p)
+ON_FIXTURE(rests_of_letters_that_went_are_swept_behind_others, fixture *p)
 {
     static const char *const ids[] = {"m-1", "m-2", "m-3"};
     pawl_store              *store = open_worker(p, p->url);
@@ -532,7 +532,7 @@ ON_GROUND(rests_of_letters_that_went_are_swept_behind_others, ground *p)
 }
 
 /* A read that names each of them would take longer than the call may: the first one tells for all. */
-ON_GROUND(thousands_of_events_go_on_a_stream_in_one_commit, ground *p)
+ON_FIXTURE(thousands_of_events_go_on_a_stream_in_one_commit, fixture *p)
 {
     enum { ALREADY = 2000, MORE = 8000 };
     static pawl_event_append items[ALREADY + MORE];
@@ -555,6 +555,6 @@ ON_GROUND(thousands_of_events_go_on_a_stream_in_one_commit, ground *p)
     }
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

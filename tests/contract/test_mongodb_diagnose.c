@@ -6,7 +6,7 @@
 
 #ifdef PAWL_HAVE_MONGOC
 
-#include "contract/mongodb_ground.h"
+#include "contract/mongodb_fixture.h"
 
 #include "pawl/loop.h"
 #include "pawl/pawl.h"
@@ -14,7 +14,7 @@
 #include "store/mongo/mongo.h"
 
 /* The finding about the clock of a caller whose own is so much behind the server's. */
-static pawl_finding clock_behind(ground *p, pawl_store *store, int64_t behind)
+static pawl_finding clock_behind(fixture *p, pawl_store *store, int64_t behind)
 {
     pawl_finding_rows rows  = {.count = 0};
     pawl_diagnosis    asked = {.now = pawl_clock_now(NULL) - behind};
@@ -25,7 +25,7 @@ static pawl_finding clock_behind(ground *p, pawl_store *store, int64_t behind)
     return rows.items[0];
 }
 
-ON_GROUND(a_clock_that_is_off, ground *p)
+ON_FIXTURE(a_clock_that_is_off, fixture *p)
 {
     static const struct {
         int64_t            behind;
@@ -54,7 +54,7 @@ static void forbid_hello(const mongoc_apm_command_started_t *event)
         fail_msg("MongoDB 4.4.0 and 4.4.1 do not know it");
 }
 
-ON_GROUND(the_clock_of_every_server_of_mongodb_4_4_is_read, ground *p)
+ON_FIXTURE(the_clock_of_every_server_of_mongodb_4_4_is_read, fixture *p)
 {
     pawl_store             *store     = open_store(p, p->url);
     mongoc_apm_callbacks_t *callbacks = mongoc_apm_callbacks_new();
@@ -64,6 +64,6 @@ ON_GROUND(the_clock_of_every_server_of_mongodb_4_4_is_read, ground *p)
     (void)clock_behind(p, store, 0);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

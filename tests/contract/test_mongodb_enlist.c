@@ -7,23 +7,23 @@
 
 #ifdef PAWL_HAVE_MONGOC
 
-#include "contract/mongodb_ground.h"
+#include "contract/mongodb_fixture.h"
 
 #include "pawl/pawl.h"
 #include "pawl/store_calls.h"
 
 /* The store, and the application's own client with a session. */
 typedef struct both {
-    ground                  *ground;
+    fixture                 *fixture;
     pawl_store              *store;
     mongoc_client_t         *client;
     mongoc_client_session_t *session;
 } both;
 
-static void open_both(both *b, ground *p)
+static void open_both(both *b, fixture *p)
 {
     bson_error_t error;
-    *b = (both){.ground = p, .store = open_store(p, p->url)};
+    *b = (both){.fixture = p, .store = open_store(p, p->url)};
     (void)raw_number(p->raw, p->database, json("{\"create\": \"mine\"}"), "ok");
     b->client  = mongoc_client_new(p->url);
     b->session = mongoc_client_start_session(b->client, NULL, &error);
@@ -49,7 +49,7 @@ static void insert_own(both *b, int number)
     bson_t *insert =
         BCON_NEW("insert", "mine", "documents", "[", "{", "_id", BCON_INT32(number), "}", "]");
     assert_true(mongoc_client_session_append(b->session, &in_session, NULL));
-    assert_true(raw_try(b->client, b->ground->database, insert, &in_session, &reply));
+    assert_true(raw_try(b->client, b->fixture->database, insert, &in_session, &reply));
     bson_destroy(&reply);
     bson_destroy(&in_session);
 }
@@ -62,25 +62,25 @@ static pawl_code enlist(both *b, const char *id, bool is_new)
                                .message = {.id = pawl_text_of(id), .type = TEXT("t")}};
     pawl_changes    changes = {
            .now = NOW, .unit_count = 1, .group_count = 1, .queue_send = {.items = &send, .count = 1}};
-    return pawl_store_enlist(b->store, b->session, &changes, &b->ground->error);
+    return pawl_store_enlist(b->store, b->session, &changes, &b->fixture->error);
 }
 
 static void enlist_well(both *b, const char *id)
 {
     pawl_code code = enlist(b, id, false);
     if (code != PAWL_OK)
-        fail_msg("%s: %s", pawl_code_name(code), b->ground->error.text);
+        fail_msg("%s: %s", pawl_code_name(code), b->fixture->error.text);
 }
 
 static void expect(const both *b, int messages, int own)
 {
-    const ground *p = b->ground;
+    const fixture *p = b->fixture;
     assert_int_equal(raw_number(p->raw, p->database, json("{\"count\": \"pawl_queue\"}"), "n"),
                      messages);
     assert_int_equal(raw_number(p->raw, p->database, json("{\"count\": \"mine\"}"), "n"), own);
 }
 
-ON_GROUND(both_are_there_or_neither, ground *p)
+ON_FIXTURE(both_are_there_or_neither, fixture *p)
 {
     both         b;
     bson_error_t error;
@@ -104,7 +104,7 @@ ON_GROUND(both_are_there_or_neither, ground *p)
     close_both(&b);
 }
 
-ON_GROUND(a_sender_sends_in_the_transaction, ground *p)
+ON_FIXTURE(a_sender_sends_in_the_transaction, fixture *p)
 {
     both         b;
     bson_error_t error;
@@ -126,18 +126,18 @@ ON_GROUND(a_sender_sends_in_the_transaction, ground *p)
     close_both(&b);
 }
 
-ON_GROUND(a_session_without_a_transaction_is_refused, ground *p)
+ON_FIXTURE(a_session_without_a_transaction_is_refused, fixture *p)
 {
     both b;
     open_both(&b, p);
     assert_int_equal(enlist(&b, "m-1", false), PAWL_EINVAL);
-    assert_non_null(strstr(b.ground->error.text, "no open transaction"));
+    assert_non_null(strstr(b.fixture->error.text, "no open transaction"));
     expect(&b, 0, 0);
     close_both(&b);
 }
 
 /* A message that is there already writes nothing; one that has to be new fails, and the caller aborts. */
-ON_GROUND(a_refused_change_fails_the_call, ground *p)
+ON_FIXTURE(a_refused_change_fails_the_call, fixture *p)
 {
     both         b;
     bson_error_t error;
@@ -155,7 +155,7 @@ ON_GROUND(a_refused_change_fails_the_call, ground *p)
 }
 
 /* libmongoc begins no transaction with it, but one that has a write concern of its own. */
-ON_GROUND(m1_a_client_whose_writes_have_no_answer_is_refused, ground *p)
+ON_FIXTURE(m1_a_client_whose_writes_have_no_answer_is_refused, fixture *p)
 {
     both                      b;
     bson_error_t              error;
@@ -176,7 +176,7 @@ ON_GROUND(m1_a_client_whose_writes_have_no_answer_is_refused, ground *p)
 }
 
 /* A transaction has it of its options, of its session's, or of its client. */
-ON_GROUND(a_transaction_that_reads_from_secondaries_is_refused, ground *p)
+ON_FIXTURE(a_transaction_that_reads_from_secondaries_is_refused, fixture *p)
 {
     both                      b;
     bson_error_t              error;
@@ -201,6 +201,6 @@ ON_GROUND(a_transaction_that_reads_from_secondaries_is_refused, ground *p)
     close_both(&b);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -9,7 +9,7 @@
 
 #ifdef PAWL_HAVE_MONGOC
 
-#include "contract/mongodb_ground.h"
+#include "contract/mongodb_fixture.h"
 
 #include "pawl/store_calls.h"
 
@@ -46,14 +46,14 @@ static pawl_time now(void)
 
 /* ---- Handles ------------------------------------------------------------------ */
 
-static pawl_store *open_now(ground *p)
+static pawl_store *open_now(fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), now(), &p->error));
     return store;
 }
 
-static bool leads(ground *p, pawl_store *store)
+static bool leads(fixture *p, pawl_store *store)
 {
     bool is_ours = false;
     if (pawl_store_lead(store, TEXT("outbox"), now(), LEASE, &is_ours, &p->error) != PAWL_OK)
@@ -64,7 +64,7 @@ static bool leads(ground *p, pawl_store *store)
 /* ---- Leases -------------------------------------------------------------------- */
 
 /* A machine whose clock is an hour ahead takes no lease that runs, and keeps none for an hour. */
-ON_GROUND(a_lease_is_one_of_the_servers_clock, ground *p)
+ON_FIXTURE(a_lease_is_one_of_the_servers_clock, fixture *p)
 {
     pawl_store *right = open_now(p), *wrong = open_now(p);
     ahead_s = 0;
@@ -93,7 +93,7 @@ ON_GROUND(a_lease_is_one_of_the_servers_clock, ground *p)
 
 /* ---- Lives --------------------------------------------------------------------- */
 
-static pawl_worker_info *list_living(ground *p, pawl_store *store, size_t *count)
+static pawl_worker_info *list_living(fixture *p, pawl_store *store, size_t *count)
 {
     pawl_worker_info *items = NULL;
     if (pawl_store_worker_list(store, p->arena, &items, count, &p->error) != PAWL_OK)
@@ -101,7 +101,7 @@ static pawl_worker_info *list_living(ground *p, pawl_store *store, size_t *count
     return items;
 }
 
-static size_t count_living(ground *p, pawl_store *store)
+static size_t count_living(fixture *p, pawl_store *store)
 {
     size_t count = 0;
     (void)list_living(p, store, &count);
@@ -109,7 +109,7 @@ static size_t count_living(ground *p, pawl_store *store)
 }
 
 /* Takes the change, and frees it. */
-static void change_workers(ground *p, bson_t *change)
+static void change_workers(fixture *p, bson_t *change)
 {
     mongoc_collection_t *workers =
         mongoc_client_get_collection(p->raw, p->database, "pawl_workers");
@@ -123,7 +123,7 @@ static void change_workers(ground *p, bson_t *change)
 }
 
 /* The last heartbeats of all workers were so long ago. */
-static void stand_still(ground *p, int seconds)
+static void stand_still(fixture *p, int seconds)
 {
     struct timespec time;
     (void)syscall(SYS_clock_gettime, CLOCK_REALTIME, &time);
@@ -132,7 +132,7 @@ static void stand_still(ground *p, int seconds)
 }
 
 /* Its document, as a pawl that knew nothing of programs writes it, tells of none. */
-ON_GROUND(a_worker_of_an_older_pawl_is_listed, ground *p)
+ON_FIXTURE(a_worker_of_an_older_pawl_is_listed, fixture *p)
 {
     pawl_store *store = open_now(p);
     size_t      count = 0;
@@ -148,18 +148,18 @@ ON_GROUND(a_worker_of_an_older_pawl_is_listed, ground *p)
 }
 
 /* Another handle, which has no worker, beats for it: the worker of no document is passed over. */
-ON_GROUND(a_handle_beats_for_workers_of_others, ground *p)
+ON_FIXTURE(a_handle_beats_for_workers_of_others, fixture *p)
 {
     pawl_store    *first = open_now(p), *second = open_now(p), *aside = NULL;
     pawl_worker_id beating[] = {pawl_store_worker(first), {{{9}}}, pawl_store_worker(second)};
-    if (ground_open(p, p->url, NULL, &aside) != PAWL_OK)
+    if (fixture_open(p, p->url, NULL, &aside) != PAWL_OK)
         fail_msg("%s", p->error.text);
     size_t before = count_living(p, aside);
     stand_still(p, 20);
     assert_int_equal(count_living(p, aside), 0);
-    assert_int_equal(pawl_store_worker_beat(aside, NULL, 0, now(), &p->error), PAWL_OK);
+    assert_int_equal(pawl_store_worker_heartbeat(aside, NULL, 0, now(), &p->error), PAWL_OK);
     assert_int_equal(count_living(p, aside), 0);
-    assert_int_equal(pawl_store_worker_beat(aside, beating, 3, now(), &p->error), PAWL_OK);
+    assert_int_equal(pawl_store_worker_heartbeat(aside, beating, 3, now(), &p->error), PAWL_OK);
     assert_int_equal(count_living(p, aside), 2);
     assert_true(before >= 2);
 }
@@ -167,7 +167,7 @@ ON_GROUND(a_handle_beats_for_workers_of_others, ground *p)
 /* ---- Claims --------------------------------------------------------------------- */
 
 /* One message, claimed by a worker of its own. */
-static pawl_store *open_claimer(ground *p)
+static pawl_store *open_claimer(fixture *p)
 {
     pawl_store     *store   = open_now(p);
     pawl_refusals   refused = {.arena = p->arena};
@@ -182,7 +182,7 @@ static pawl_store *open_claimer(ground *p)
     return store;
 }
 
-static size_t claim(ground *p, pawl_store *store)
+static size_t claim(fixture *p, pawl_store *store)
 {
     pawl_queue_claim asked = {.queue = TEXT("orders"), .due_max = PAWL_TIME_MAX, .count_max = 9};
     pawl_queue_rows  rows  = {.count = 0};
@@ -192,7 +192,7 @@ static size_t claim(ground *p, pawl_store *store)
 }
 
 /* How many messages a worker claims that opens now, which frees what the dead have. */
-static size_t claim_of_another(ground *p)
+static size_t claim_of_another(fixture *p)
 {
     pawl_store *store = open_now(p);
     size_t      count = claim(p, store);
@@ -201,17 +201,17 @@ static size_t claim_of_another(ground *p)
 }
 
 /* Its handler takes longer than the time after which it would be dead: another handle beats for it. */
-ON_GROUND(o26_a_worker_that_takes_long_keeps_its_claims, ground *p)
+ON_FIXTURE(o26_a_worker_that_takes_long_keeps_its_claims, fixture *p)
 {
     pawl_store    *slow  = open_claimer(p);
     pawl_worker_id self  = pawl_store_worker(slow);
     pawl_store    *aside = NULL;
-    if (ground_open(p, p->url, NULL, &aside) != PAWL_OK)
+    if (fixture_open(p, p->url, NULL, &aside) != PAWL_OK)
         fail_msg("%s", p->error.text);
     assert_int_equal(claim(p, slow), 1);
     for (int i = 0; i < 3; i++) {
         stand_still(p, 20);
-        assert_int_equal(pawl_store_worker_beat(aside, &self, 1, now(), &p->error), PAWL_OK);
+        assert_int_equal(pawl_store_worker_heartbeat(aside, &self, 1, now(), &p->error), PAWL_OK);
         assert_int_equal(claim_of_another(p), 0);
     }
     stand_still(p, 20);
@@ -219,7 +219,7 @@ ON_GROUND(o26_a_worker_that_takes_long_keeps_its_claims, ground *p)
 }
 
 /* All workers beat before the next transaction of whichever handle begins. */
-static ground *beats_before;
+static fixture *beats_before;
 
 typedef bool start_fn(mongoc_client_session_t *, const mongoc_transaction_opt_t *, bson_error_t *);
 
@@ -229,7 +229,7 @@ PAWL_API bool mongoc_client_session_start_transaction(mongoc_client_session_t   
 {
     start_fn *real;
     void     *address = dlsym(RTLD_NEXT, "mongoc_client_session_start_transaction");
-    ground   *p       = beats_before;
+    fixture  *p       = beats_before;
     memcpy(&real, &address, sizeof real);
     beats_before = NULL;
     if (p != NULL)
@@ -238,7 +238,7 @@ PAWL_API bool mongoc_client_session_start_transaction(mongoc_client_session_t   
 }
 
 /* Between the look at the dead and the transaction that frees what they have. */
-ON_GROUND(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims, ground *p)
+ON_FIXTURE(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims, fixture *p)
 {
     pawl_store *slow = open_claimer(p);
     assert_int_equal(claim(p, slow), 1);
@@ -255,14 +255,14 @@ ON_GROUND(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims, ground 
 #define BEAT_S 6 /* a handle beats after 5 seconds */
 
 /* All workers were seen two days ago, and have not beaten for 20 seconds. */
-static void fall_silent(ground *p)
+static void fall_silent(fixture *p)
 {
     change_workers(
         p, BCON_NEW("$set", "{", "seen", BCON_INT64(pawl_time_add(now(), -PAWL_DAYS(2))), "}"));
     stand_still(p, 20);
 }
 
-static int64_t sweep(ground *p, pawl_store *store)
+static int64_t sweep(fixture *p, pawl_store *store)
 {
     pawl_sweep what  = {.workers_before = pawl_time_add(now(), -PAWL_DAYS(1)), .count_max = 9};
     int64_t    count = 0;
@@ -273,7 +273,7 @@ static int64_t sweep(ground *p, pawl_store *store)
 }
 
 /* A worker that stood still, was ended by another one's sweep, and claims a message before it beats again. */
-static pawl_store *claim_behind_the_end(ground *p, pawl_store **other)
+static pawl_store *claim_behind_the_end(fixture *p, pawl_store **other)
 {
     pawl_store *ended = open_claimer(p);
     fall_silent(p);
@@ -284,7 +284,7 @@ static pawl_store *claim_behind_the_end(ground *p, pawl_store **other)
     return ended;
 }
 
-ON_GROUND(o26_a_worker_that_was_ended_is_fenced_at_its_next_beat, ground *p)
+ON_FIXTURE(o26_a_worker_that_was_ended_is_fenced_at_its_next_beat, fixture *p)
 {
     pawl_queue_claim asked = {.queue = TEXT("orders"), .due_max = PAWL_TIME_MAX, .count_max = 9};
     pawl_queue_rows  rows  = {.count = 0};
@@ -298,7 +298,7 @@ ON_GROUND(o26_a_worker_that_was_ended_is_fenced_at_its_next_beat, ground *p)
 }
 
 /* An operator's handle, or a sender's, opens no worker and beats only while it is called. */
-ON_GROUND(a_handle_that_was_idle_for_days_works_on, ground *p)
+ON_FIXTURE(a_handle_that_was_idle_for_days_works_on, fixture *p)
 {
     const pawl_queue_take discard = {
         .action = PAWL_TAKE_DISCARD, .queue = TEXT("orders"), .by = TEXT("ann")};
@@ -322,14 +322,14 @@ ON_GROUND(a_handle_that_was_idle_for_days_works_on, ground *p)
     assert_int_equal(claim(p, open_now(p)), 2);
 }
 
-ON_GROUND(o26_a_worker_that_was_ended_frees_its_claims_as_it_closes, ground *p)
+ON_FIXTURE(o26_a_worker_that_was_ended_frees_its_claims_as_it_closes, fixture *p)
 {
     pawl_store *other, *ended = claim_behind_the_end(p, &other);
     ok(p, pawl_store_worker_close(ended, now(), &p->error));
     assert_int_equal(claim(p, other), 1);
 }
 
-ON_GROUND(o26_a_worker_that_was_ended_frees_its_claims_as_it_opens_again, ground *p)
+ON_FIXTURE(o26_a_worker_that_was_ended_frees_its_claims_as_it_opens_again, fixture *p)
 {
     pawl_store *other, *ended = claim_behind_the_end(p, &other);
     ok(p, pawl_store_worker_open(ended, TEXT("orders"), TEXT("[]"), now(), &p->error));
@@ -337,12 +337,12 @@ ON_GROUND(o26_a_worker_that_was_ended_frees_its_claims_as_it_opens_again, ground
 }
 
 /* An idle worker commits nothing, but lives: a heartbeat says that it was seen. */
-ON_GROUND(o26_a_worker_that_beats_is_ended_by_no_sweep, ground *p)
+ON_FIXTURE(o26_a_worker_that_beats_is_ended_by_no_sweep, fixture *p)
 {
     pawl_store    *idle    = open_now(p);
     pawl_worker_id self    = pawl_store_worker(idle);
     pawl_store    *sweeper = NULL;
-    if (ground_open(p, p->url, NULL, &sweeper) != PAWL_OK)
+    if (fixture_open(p, p->url, NULL, &sweeper) != PAWL_OK)
         fail_msg("%s", p->error.text);
     fall_silent(p);
     beats_later_s += BEAT_S;
@@ -350,13 +350,13 @@ ON_GROUND(o26_a_worker_that_beats_is_ended_by_no_sweep, ground *p)
     stand_still(p, 20);
     assert_int_equal(sweep(p, sweeper), 0);
     fall_silent(p);
-    ok(p, pawl_store_worker_beat(sweeper, &self, 1, now(), &p->error));
+    ok(p, pawl_store_worker_heartbeat(sweeper, &self, 1, now(), &p->error));
     stand_still(p, 20);
     assert_int_equal(sweep(p, sweeper), 0);
     fall_silent(p);
     assert_int_equal(sweep(p, sweeper), 1);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "contract/lost_answers.h"
 
-#include "contract/mongodb_ground.h"
+#include "contract/mongodb_fixture.h"
 
 /* Commands of a commit. The failpoint without a fault counts them. */
 #define COMMANDS                                                                       \
@@ -18,15 +18,15 @@
 
 /* The failpoint that loses answers; `is_on` until its figure was asked for. */
 typedef struct losses {
-    const ground *ground;
-    bool          is_on;
-    int           struck;
+    const fixture *fixture;
+    bool           is_on;
+    int            struck;
 } losses;
 
 static int struck(losses *l)
 {
     if (l->is_on)
-        l->struck = (int)fault_off(l->ground);
+        l->struck = (int)fault_off(l->fixture);
     l->is_on = false;
     return l->struck;
 }
@@ -40,11 +40,11 @@ static void lose(const lossy *way, lossy_what what, int number, bool is_kept)
     (void)struck(l);
     const char *mode = test_text("{\"skip\": %d, \"times\": 1}", number - 1);
     if (what == LOSSY_NOTHING)
-        fault_on(l->ground, "\"alwaysOn\"", COMMANDS);
+        fault_on(l->fixture, "\"alwaysOn\"", COMMANDS);
     else if (what == LOSSY_REQUEST)
-        fault_on(l->ground, mode, COMMANDS ", \"closeConnection\": true");
+        fault_on(l->fixture, mode, COMMANDS ", \"closeConnection\": true");
     else
-        fault_on(l->ground, mode, COMMANDS ", \"closeConnection\": true, \"afterwards\": true");
+        fault_on(l->fixture, mode, COMMANDS ", \"closeConnection\": true, \"afterwards\": true");
     l->is_on = true;
 }
 
@@ -63,11 +63,11 @@ static void no_line(pawl_text line, void *context)
     (void)line, (void)context;
 }
 
-ON_GROUND(o32_what_is_told_is_what_is_there, ground *p)
+ON_FIXTURE(o32_what_is_told_is_what_is_there, fixture *p)
 {
     char         failure[1000];
     suite_tables tables;
-    losses       l   = {.ground = p};
+    losses       l   = {.fixture = p};
     lossy        way = {.context     = &l,
                         .is_brief    = true,
                         .has_no_hold = true,
@@ -76,7 +76,7 @@ ON_GROUND(o32_what_is_told_is_what_is_there, ground *p)
                         .requests    = requests,
                         .stride      = 40};
     snprintf(way.through.url, sizeof way.through.url, "%s", p->url);
-    ground_url(p->database, "direct", 0, way.direct.url, sizeof way.direct.url);
+    fixture_url(p->database, "direct", 0, way.direct.url, sizeof way.direct.url);
     suite_tables_make(&tables, &way.direct);
     if (pawl_store_schema(way.direct.url, PAWL_SCHEMA_APPLY, &tables.spec, no_line, NULL,
                           &p->error) != PAWL_OK)
@@ -88,6 +88,6 @@ ON_GROUND(o32_what_is_told_is_what_is_there, ground *p)
     assert_true(lost > 100);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "contract/mongodb_ground.h"
+#include "contract/mongodb_fixture.h"
 
 #include "contract/at_once.h"
 
@@ -29,7 +29,7 @@ static pawl_saga_table table_named(pawl_text type, pawl_text name)
         .main = {.property = PAWL_TEXT_INIT("order_id"), .type = PAWL_VALUE_TEXT}};
 }
 
-static pawl_code open_as(ground *p, const char *url, pawl_open_mode mode,
+static pawl_code open_as(fixture *p, const char *url, pawl_open_mode mode,
                          const pawl_saga_table *table)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -37,7 +37,7 @@ static pawl_code open_as(ground *p, const char *url, pawl_open_mode mode,
     options.mode               = mode;
     options.tables             = &table;
     options.table_count        = table != NULL ? 1 : 0;
-    pawl_code code             = ground_open(p, url, &options, &store);
+    pawl_code code             = fixture_open(p, url, &options, &store);
     if (code == PAWL_OK)
         test_now(store);
     else
@@ -45,7 +45,7 @@ static pawl_code open_as(ground *p, const char *url, pawl_open_mode mode,
     return code;
 }
 
-static void refuse(ground *p, const char *url, pawl_open_mode mode, const pawl_saga_table *table,
+static void refuse(fixture *p, const char *url, pawl_open_mode mode, const pawl_saga_table *table,
                    pawl_code expected, const char *part)
 {
     pawl_code code = open_as(p, url, mode, table);
@@ -54,7 +54,7 @@ static void refuse(ground *p, const char *url, pawl_open_mode mode, const pawl_s
                  pawl_code_name(expected), p->error.text, part);
 }
 
-static void create(ground *p, const char *url, const pawl_saga_table *table)
+static void create(fixture *p, const char *url, const pawl_saga_table *table)
 {
     pawl_code code = open_as(p, url, PAWL_OPEN_CREATE, table);
     if (code != PAWL_OK)
@@ -62,9 +62,10 @@ static void create(ground *p, const char *url, const pawl_saga_table *table)
 }
 
 /* Whichever word of the URL says so, before anything is asked of the server. */
-ON_GROUND(m1_writes_without_an_answer_are_refused, ground *p)
+ON_FIXTURE(m1_writes_without_an_answer_are_refused, fixture *p)
 {
-    static const char *const words[] = {"w=0", "journal=false&w=0", "W=0", "w=-1", "safe=false"};
+    static const char *const words[] = {"w=0", "event store=false&w=0", "W=0", "w=-1",
+                                        "safe=false"};
     char                     url[600];
     for (size_t i = 0; i < COUNT(words); i++) {
         snprintf(url, sizeof url, "%s&%s", p->url, words[i]);
@@ -78,7 +79,7 @@ ON_GROUND(m1_writes_without_an_answer_are_refused, ground *p)
 /* Behind 63 bytes MongoDB refuses a name: cut, it would be that of another database. */
 TEST(a_database_with_a_long_name_is_refused)
 {
-    ground      at   = {.error = PAWL_ERROR_INIT};
+    fixture     at   = {.error = PAWL_ERROR_INIT};
     const char *name = "sixty-three-bytes-are-the-longest-name-that-a-database-may-have";
     assert_int_equal(strlen(name), 63);
     refuse(&at, test_text("mongodb://127.0.0.1:1/%sx", name), PAWL_OPEN_SCHEMA, NULL, PAWL_ECONFIG,
@@ -96,7 +97,7 @@ TEST(a_database_with_a_long_name_is_refused)
 }
 
 /* Parts of a password are neither shown nor asked for as a host. */
-ON_GROUND(a_password_that_cannot_be_read_is_not_shown, ground *p)
+ON_FIXTURE(a_password_that_cannot_be_read_is_not_shown, fixture *p)
 {
     static const struct {
         const char *url, *part;
@@ -119,7 +120,7 @@ ON_GROUND(a_password_that_cannot_be_read_is_not_shown, ground *p)
 }
 
 /* By all names that libmongoc has, in any case; none of them is asked of a server. */
-ON_GROUND(an_option_that_libmongoc_does_not_know_is_refused, ground *p)
+ON_FIXTURE(an_option_that_libmongoc_does_not_know_is_refused, fixture *p)
 {
     static const struct {
         const char *url, *part; /* NULL: it is taken */
@@ -150,20 +151,20 @@ ON_GROUND(an_option_that_libmongoc_does_not_know_is_refused, ground *p)
     }
 }
 
-ON_GROUND(m9_a_server_without_transactions_is_refused, ground *p)
+ON_FIXTURE(m9_a_server_without_transactions_is_refused, fixture *p)
 {
     char url[500];
-    ground_url(p->database, p->database, STANDALONE_PORT, url, sizeof url);
+    fixture_url(p->database, p->database, STANDALONE_PORT, url, sizeof url);
     refuse(p, url, PAWL_OPEN_CREATE, NULL, PAWL_ENOTSTORE, "standalone");
     assert_non_null(strstr(p->error.text, "rs.initiate()"));
     assert_int_equal(pawl_code_exit(PAWL_ENOTSTORE), 3);
-    ground_url(p->database, p->database, OLD_PORT, url, sizeof url);
+    fixture_url(p->database, p->database, OLD_PORT, url, sizeof url);
     refuse(p, url, PAWL_OPEN_CREATE, NULL, PAWL_ENOTSTORE, "too old");
-    ground_url(p->database, p->database, ROUTER_PORT, url, sizeof url);
+    fixture_url(p->database, p->database, ROUTER_PORT, url, sizeof url);
     create(p, url, NULL);
 }
 
-ON_GROUND(m3_names_that_mongodb_writes_alike_are_refused, ground *p)
+ON_FIXTURE(m3_names_that_mongodb_writes_alike_are_refused, fixture *p)
 {
     const pawl_saga_table plus  = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
     const pawl_saga_table line  = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A_B"));
@@ -178,8 +179,8 @@ ON_GROUND(m3_names_that_mongodb_writes_alike_are_refused, ground *p)
 }
 
 typedef struct lines {
-    const ground *ground;
-    int           count, drops; /* but for those that set validators */
+    const fixture *fixture;
+    int            count, drops; /* but for those that set validators */
 } lines;
 
 /* The script's commands are run here as mongosh would run them. */
@@ -198,11 +199,11 @@ static void run_line(pawl_text line, void *context)
         return;
     assert_non_null(end);
     *end = '\0';
-    (void)raw_number(l->ground->raw, l->ground->database, json(command + sizeof call - 1), "ok");
+    (void)raw_number(l->fixture->raw, l->fixture->database, json(command + sizeof call - 1), "ok");
 }
 
 /* Before either has a mark that would tell. */
-ON_GROUND(m3_names_of_one_program_that_become_one_are_refused, ground *p)
+ON_FIXTURE(m3_names_of_one_program_that_become_one_are_refused, fixture *p)
 {
     const pawl_saga_table plus           = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
     const pawl_saga_table line           = table_named(PAWL_TEXT("B"), PAWL_TEXT("shop_A_B"));
@@ -216,13 +217,13 @@ ON_GROUND(m3_names_of_one_program_that_become_one_are_refused, ground *p)
     options.table_count                  = 2;
     for (pawl_open_mode mode = PAWL_OPEN_CREATE; mode <= PAWL_OPEN_CHECK; mode++) {
         options.mode = mode;
-        assert_int_equal(ground_open(p, p->url, &options, &store), PAWL_ECONFIG);
+        assert_int_equal(fixture_open(p, p->url, &options, &store), PAWL_ECONFIG);
         assert_non_null(strstr(p->error.text, "'shop_A_B' of a saga has the same name"));
         assert_non_null(strstr(p->error.text, "'shop_A+B'"));
         refuse(p, p->url, mode, &dots, PAWL_ECONFIG, "'order.id' and 'order_id'");
     }
     const pawl_schema_spec spec = {.tables = both, .table_count = 2};
-    lines                  l    = {.ground = p};
+    lines                  l    = {.fixture = p};
     for (pawl_schema_verb verb = PAWL_SCHEMA_PRINT; verb <= PAWL_SCHEMA_VERIFY; verb++)
         assert_int_equal(pawl_store_schema(p->url, verb, &spec, run_line, &l, &p->error),
                          PAWL_ECONFIG);
@@ -230,34 +231,34 @@ ON_GROUND(m3_names_of_one_program_that_become_one_are_refused, ground *p)
 }
 
 /* The server refuses it in the midst of the others, and names neither the saga nor the reason. */
-ON_GROUND(m3_a_name_with_a_dollar_is_refused_before_anything_is_made, ground *p)
+ON_FIXTURE(m3_a_name_with_a_dollar_is_refused_before_anything_is_made, fixture *p)
 {
     const pawl_saga_table        dollar = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A$B"));
     const pawl_saga_table *const one[]  = {&dollar};
     for (pawl_open_mode mode = PAWL_OPEN_CREATE; mode <= PAWL_OPEN_CHECK; mode++)
         refuse(p, p->url, mode, &dollar, PAWL_ECONFIG, "'shop_A$B' has a $");
     const pawl_schema_spec spec = {.tables = one, .table_count = 1};
-    lines                  l    = {.ground = p};
+    lines                  l    = {.fixture = p};
     for (pawl_schema_verb verb = PAWL_SCHEMA_PRINT; verb <= PAWL_SCHEMA_VERIFY; verb++)
         assert_int_equal(pawl_store_schema(p->url, verb, &spec, run_line, &l, &p->error),
                          PAWL_ECONFIG);
     assert_int_equal(l.count, 0);
 }
 
-static int64_t marks(const ground *p, const char *table)
+static int64_t marks(const fixture *p, const char *table)
 {
     return raw_number(p->raw, p->database,
                       BCON_NEW("count", "pawl_schema", "query", "{", "table", table, "}"), "n");
 }
 
 /* A script of another program takes no mark away, whatever was there when it was printed. */
-ON_GROUND(m3_a_script_leaves_the_mark_of_another_name, ground *p)
+ON_FIXTURE(m3_a_script_leaves_the_mark_of_another_name, fixture *p)
 {
     const pawl_saga_table        plus     = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
     const pawl_saga_table        line     = table_named(PAWL_TEXT("B"), PAWL_TEXT("shop_A_B"));
     const pawl_saga_table *const tables[] = {&line};
     const pawl_schema_spec       spec     = {.tables = tables, .table_count = 1};
-    lines                        l        = {.ground = p};
+    lines                        l        = {.fixture = p};
     create(p, p->url, &plus);
     must(pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, run_line, &l, world_error()));
     assert_int_equal(marks(p, "shop_A+B"), 1);
@@ -267,7 +268,7 @@ ON_GROUND(m3_a_script_leaves_the_mark_of_another_name, ground *p)
 
 /* Counts of children of one process. */
 typedef struct tally {
-    ground    *ground;
+    fixture   *fixture;
     atomic_int turn, opened[2];
 } tally;
 
@@ -277,25 +278,25 @@ static pawl_code open_one_of_two(void *context, pawl_error *error)
     int                   turn = atomic_fetch_add(&t->turn, 1) % 2;
     const pawl_saga_table of[] = {table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B")),
                                   table_named(PAWL_TEXT("B"), PAWL_TEXT("shop_A_B"))};
-    pawl_code             code = open_as(t->ground, t->ground->url, PAWL_OPEN_CREATE, &of[turn]);
-    *error                     = t->ground->error;
+    pawl_code             code = open_as(t->fixture, t->fixture->url, PAWL_OPEN_CREATE, &of[turn]);
+    *error                     = t->fixture->error;
     atomic_fetch_add(&t->opened[turn], code == PAWL_OK);
     return code == PAWL_ECONFIG ? PAWL_OK : code;
 }
 
-ON_GROUND(m3_of_processes_at_once_those_of_one_name_open, ground *p)
+ON_FIXTURE(m3_of_processes_at_once_those_of_one_name_open, fixture *p)
 {
     tally *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(t != MAP_FAILED);
-    t->ground = p;
-    create(p, t->ground->url, NULL); /* so that they meet at the saga's mark */
+    t->fixture = p;
+    create(p, t->fixture->url, NULL); /* so that they meet at the saga's mark */
     run_at_once(open_one_of_two, t);
     assert_int_equal(t->opened[0] + t->opened[1], 2);
     assert_int_equal(t->opened[0] * t->opened[1], 0);
     assert_int_equal(munmap(t, sizeof *t), 0);
 }
 
-ON_GROUND(m3_an_older_collection_is_reported_with_the_command, ground *p)
+ON_FIXTURE(m3_an_older_collection_is_reported_with_the_command, fixture *p)
 {
     const pawl_saga_table plus = table_named(PAWL_TEXT("A"), PAWL_TEXT("shop_A+B"));
     (void)raw_number(p->raw, p->database, json("{\"create\": \"shop_A+B\"}"), "ok");
@@ -311,7 +312,7 @@ ON_GROUND(m3_an_older_collection_is_reported_with_the_command, ground *p)
 }
 
 /* The index is on the member that the value stands in. */
-ON_GROUND(m2_a_second_saga_of_a_value_is_refused_by_the_index, ground *p)
+ON_FIXTURE(m2_a_second_saga_of_a_value_is_refused_by_the_index, fixture *p)
 {
     const pawl_saga_table order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
     bson_t                reply;
@@ -328,7 +329,7 @@ ON_GROUND(m2_a_second_saga_of_a_value_is_refused_by_the_index, ground *p)
 }
 
 /* A document has the names of its own values alone. */
-ON_GROUND(d31_all_properties_that_are_left_are_named, ground *p)
+ON_FIXTURE(d31_all_properties_that_are_left_are_named, fixture *p)
 {
     pawl_saga_table order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
     create(p, p->url, &order);
@@ -343,7 +344,7 @@ ON_GROUND(d31_all_properties_that_are_left_are_named, ground *p)
            "3 rows have a value of order_id or order and none of number");
 }
 
-ON_GROUND(open_creates_unless_it_is_told_not_to, ground *p)
+ON_FIXTURE(open_creates_unless_it_is_told_not_to, fixture *p)
 {
     pawl_sender *sender = NULL;
     expect_code(p, pawl_sender_open(p->url, NULL, &sender, &p->error), PAWL_ESCHEMA);
@@ -366,7 +367,7 @@ static void count_missing(pawl_text line, void *context)
 
 /* Whichever collection's indexes failed, the shared ones' or a saga's, they are there after the next open. Verifying
  * looks at the collections themselves only where it tells lines. */
-ON_GROUND(m8_a_failed_set_up_is_made_again, ground *p)
+ON_FIXTURE(m8_a_failed_set_up_is_made_again, fixture *p)
 {
     const pawl_saga_table        order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
     const pawl_saga_table *const tables[]  = {&order};
@@ -394,12 +395,12 @@ ON_GROUND(m8_a_failed_set_up_is_made_again, ground *p)
     assert_int_equal(fault_off(p), 0);
 }
 
-ON_GROUND(the_printed_script_makes_what_verify_asks_for, ground *p)
+ON_FIXTURE(the_printed_script_makes_what_verify_asks_for, fixture *p)
 {
     const pawl_saga_table        order = table_named(PAWL_TEXT("Order"), PAWL_TEXT("shop_Order"));
     const pawl_saga_table *const tables[] = {&order};
     pawl_schema_spec             spec     = {.tables = tables, .table_count = 1};
-    lines                        l        = {.ground = p};
+    lines                        l        = {.fixture = p};
     assert_int_equal(pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, run_line, &l, &p->error),
                      PAWL_ESCHEMA);
     must(pawl_store_schema(p->url, PAWL_SCHEMA_PRINT, &spec, run_line, &l, world_error()));
@@ -420,7 +421,7 @@ ON_GROUND(the_printed_script_makes_what_verify_asks_for, ground *p)
                      -1);
 }
 
-ON_GROUND(a_server_that_is_not_there_is_unreachable, ground *p)
+ON_FIXTURE(a_server_that_is_not_there_is_unreachable, fixture *p)
 {
     refuse(p, "mongodb://127.0.0.1:1/test?serverSelectionTimeoutMS=100", PAWL_OPEN_CREATE, NULL,
            PAWL_EUNREACHABLE, "127.0.0.1:1");
@@ -447,7 +448,7 @@ static int silent_server(char url[100])
     return server;
 }
 
-ON_GROUND(a_server_that_says_nothing_is_unreachable_at_the_deadline, ground *p)
+ON_FIXTURE(a_server_that_says_nothing_is_unreachable_at_the_deadline, fixture *p)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
@@ -461,7 +462,7 @@ ON_GROUND(a_server_that_says_nothing_is_unreachable_at_the_deadline, ground *p)
 }
 
 /* The start of a program reads the URLs of its routes, and waits for nobody. */
-ON_GROUND(a_route_to_a_server_is_checked_without_a_connection, ground *p)
+ON_FIXTURE(a_route_to_a_server_is_checked_without_a_connection, fixture *p)
 {
     static const pawl_endpoint_spec  spec        = {.name = "works"};
     static const pawl_endpoint_spec *endpoints[] = {&spec, NULL};
@@ -484,14 +485,14 @@ ON_GROUND(a_route_to_a_server_is_checked_without_a_connection, ground *p)
 }
 
 /* The server ends what takes longer than the call's deadline, and says so: the call is not made a second time. */
-ON_GROUND(a_call_ends_at_its_deadline, ground *p)
+ON_FIXTURE(a_call_ends_at_its_deadline, fixture *p)
 {
     static const char *const commands[] = {"find", "aggregate", "findAndModify"};
     pawl_store              *store      = NULL;
     pawl_store_options       options    = PAWL_STORE_OPTIONS_INIT;
     options.mode                        = PAWL_OPEN_CREATE;
     options.deadline                    = PAWL_MILLISECONDS(300);
-    ok(p, ground_open(p, p->url, &options, &store));
+    ok(p, fixture_open(p, p->url, &options, &store));
     for (size_t i = 0; i < COUNT(commands); i++) {
         pawl_stats stats = PAWL_STATS_INIT;
         fault_on(p, "\"alwaysOn\"",
@@ -508,7 +509,7 @@ ON_GROUND(a_call_ends_at_its_deadline, ground *p)
 }
 
 /* The server builds on; one that answers nothing more is lost. */
-ON_GROUND(an_index_that_takes_longer_than_a_call_is_waited_for, ground *p)
+ON_FIXTURE(an_index_that_takes_longer_than_a_call_is_waited_for, fixture *p)
 {
     pawl_schema_spec spec = {.deadline = PAWL_SECONDS(1)};
     fault_on(
@@ -524,6 +525,6 @@ ON_GROUND(an_index_that_takes_longer_than_a_call_is_waited_for, ground *p)
     assert_int_equal(fault_off(p), 2);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

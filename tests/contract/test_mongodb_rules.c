@@ -6,7 +6,7 @@
 
 #ifdef PAWL_HAVE_MONGOC
 
-#include "contract/mongodb_ground.h"
+#include "contract/mongodb_fixture.h"
 
 #include "contract/at_once.h"
 
@@ -36,19 +36,19 @@ static pawl_uuid id_of(uint8_t number)
 }
 
 /* The number at the path of the first document of the collection. */
-static int64_t member(const ground *p, const char *collection, const char *path)
+static int64_t member(const fixture *p, const char *collection, const char *path)
 {
     return raw_number(p->raw, p->database, BCON_NEW("find", collection),
                       test_text("cursor.firstBatch.0.%s", path));
 }
 
-static int64_t documents(const ground *p, const char *collection)
+static int64_t documents(const fixture *p, const char *collection)
 {
     return raw_number(p->raw, p->database, BCON_NEW("count", collection), "n");
 }
 
 /* The BSON type of that member. */
-static bson_type_t type_of(const ground *p, const char *collection, const char *path)
+static bson_type_t type_of(const fixture *p, const char *collection, const char *path)
 {
     bson_t      reply;
     bson_iter_t at, found;
@@ -72,7 +72,7 @@ static pawl_code open_and_close(void *context, pawl_error *error)
 }
 
 /* A unique index stands on the path of the value, whoever was first, and no second one. */
-ON_GROUND(m2_processes_make_the_indexes_at_once, ground *p)
+ON_FIXTURE(m2_processes_make_the_indexes_at_once, fixture *p)
 {
     bson_t      reply;
     bson_iter_t at, list, index;
@@ -98,7 +98,7 @@ ON_GROUND(m2_processes_make_the_indexes_at_once, ground *p)
     assert_int_equal(unique, 1);
 }
 
-static pawl_refusals commit(ground *p, pawl_store *store, pawl_changes *changes)
+static pawl_refusals commit(fixture *p, pawl_store *store, pawl_changes *changes)
 {
     pawl_refusals refused = {.arena = p->arena};
     changes->now          = NOW;
@@ -120,7 +120,7 @@ static pawl_aggregator_add delivery(const char *key, pawl_time at)
                                  .due       = PAWL_TIME_MAX};
 }
 
-static void add(ground *p, pawl_store *store, const char *key, pawl_time at)
+static void add(fixture *p, pawl_store *store, const char *key, pawl_time at)
 {
     pawl_aggregator_add one     = delivery(key, at);
     pawl_changes        changes = {.aggregator_add = {.items = &one, .count = 1}};
@@ -128,7 +128,7 @@ static void add(ground *p, pawl_store *store, const char *key, pawl_time at)
 }
 
 /* The index refuses what the store takes for done; of a saga it is a duplicate. */
-ON_GROUND(m10_a_second_insert_is_known_and_a_second_saga_is_refused, ground *p)
+ON_FIXTURE(m10_a_second_insert_is_known_and_a_second_saga_is_refused, fixture *p)
 {
     pawl_store   *store = open_worker(p, p->url);
     bson_t        reply;
@@ -157,7 +157,7 @@ ON_GROUND(m10_a_second_insert_is_known_and_a_second_saga_is_refused, ground *p)
 
 /* ---- Sagas ---------------------------------------------------------------- */
 
-ON_GROUND(m4_an_update_finds_id_and_version_and_leaves_the_id, ground *p)
+ON_FIXTURE(m4_an_update_finds_id_and_version_and_leaves_the_id, fixture *p)
 {
     pawl_store   *store = open_worker(p, p->url);
     pawl_saga_row row   = {.id = {id_of(1)}, .main = pawl_value_text(TEXT("o-1"))};
@@ -184,7 +184,7 @@ ON_GROUND(m4_an_update_finds_id_and_version_and_leaves_the_id, ground *p)
 }
 
 /* Another program may have written what JSON calls a number in 32 bits. */
-ON_GROUND(a_number_is_found_whatever_its_width, ground *p)
+ON_FIXTURE(a_number_is_found_whatever_its_width, fixture *p)
 {
     static const pawl_saga_table table = {
         .type = PAWL_TEXT_INIT("Invoice"),
@@ -209,7 +209,7 @@ ON_GROUND(a_number_is_found_whatever_its_width, ground *p)
 
 /* ---- Aggregators ---------------------------------------------------------- */
 
-static pawl_aggregator_leased_batch leased(ground *p, pawl_store *store, pawl_time now)
+static pawl_aggregator_leased_batch leased(fixture *p, pawl_store *store, pawl_time now)
 {
     static const pawl_text               types[] = {PAWL_TEXT_INIT("put")};
     pawl_aggregator_leased_batch_options options = PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT;
@@ -221,7 +221,7 @@ static pawl_aggregator_leased_batch leased(ground *p, pawl_store *store, pawl_ti
     return leased;
 }
 
-ON_GROUND(m5_rows_come_in_order_and_a_release_is_of_one_session, ground *p)
+ON_FIXTURE(m5_rows_come_in_order_and_a_release_is_of_one_session, fixture *p)
 {
     pawl_store *store = open_worker(p, p->url);
     add(p, store, "late", NOW + 1);
@@ -247,7 +247,7 @@ ON_GROUND(m5_rows_come_in_order_and_a_release_is_of_one_session, ground *p)
 
 #define TIMEOUTS 1100 /* more than the cap */
 
-static void set_timeouts(ground *p, pawl_store *store)
+static void set_timeouts(fixture *p, pawl_store *store)
 {
     static pawl_timeout_set sets[TIMEOUTS];
     for (int i = 0; i < TIMEOUTS; i++) {
@@ -261,7 +261,7 @@ static void set_timeouts(ground *p, pawl_store *store)
     assert_int_equal(commit(p, store, &changes).count, 0);
 }
 
-static size_t batch(ground *p, pawl_store *store, uint8_t owner, int64_t size, pawl_time now)
+static size_t batch(fixture *p, pawl_store *store, uint8_t owner, int64_t size, pawl_time now)
 {
     pawl_timeout_batch_options options = PAWL_TIMEOUT_BATCH_OPTIONS_INIT;
     pawl_timeout_rows          rows    = {.count = 0};
@@ -291,7 +291,7 @@ static pawl_code take_some(void *context, pawl_error *error)
     return code;
 }
 
-ON_GROUND(m7_batches_have_a_cap_and_reaping_is_one_update, ground *p)
+ON_FIXTURE(m7_batches_have_a_cap_and_reaping_is_one_update, fixture *p)
 {
     pawl_store *store = open_worker(p, p->url);
     int64_t     count = 0;
@@ -309,7 +309,7 @@ ON_GROUND(m7_batches_have_a_cap_and_reaping_is_one_update, ground *p)
 }
 
 /* Each document has one owner, and all that were taken are different ones. */
-ON_GROUND(m7_claims_at_once_take_each_timeout_once, ground *p)
+ON_FIXTURE(m7_claims_at_once_take_each_timeout_once, fixture *p)
 {
     pawl_store *store = open_worker(p, p->url);
     bson_t     *owned = BCON_NEW("count", "pawl_timeouts", "query", "{", "owner", "{", "$exists",
@@ -323,7 +323,7 @@ ON_GROUND(m7_claims_at_once_take_each_timeout_once, ground *p)
 
 /* ---- Errors --------------------------------------------------------------- */
 
-ON_GROUND(m6_what_the_server_does_not_understand_is_persistence_with_its_cause, ground *p)
+ON_FIXTURE(m6_what_the_server_does_not_understand_is_persistence_with_its_cause, fixture *p)
 {
     pawl_store   *store = open_worker(p, p->url);
     pawl_saga_row row;
@@ -341,7 +341,7 @@ ON_GROUND(m6_what_the_server_does_not_understand_is_persistence_with_its_cause, 
 }
 
 /* The code for a find whose answer is the number, with a label where one is given. */
-static void expect_for(ground *p, pawl_store *store, int number, const char *labels,
+static void expect_for(fixture *p, pawl_store *store, int number, const char *labels,
                        pawl_code expected)
 {
     pawl_saga_row row;
@@ -357,7 +357,7 @@ static void expect_for(ground *p, pawl_store *store, int number, const char *lab
 }
 
 /* The network between a router and its shards, too: "connection lost" is tried again, unlike other failures. */
-ON_GROUND(m6_a_lost_server_is_told_from_what_it_does_not_understand, ground *p)
+ON_FIXTURE(m6_a_lost_server_is_told_from_what_it_does_not_understand, fixture *p)
 {
     static const int codes[] = {6, 7, 89, 91, 133, 134, 189, 202, 9001, 10107, 11600, 11601, 11602};
     pawl_store      *store   = open_worker(p, p->url);
@@ -367,7 +367,7 @@ ON_GROUND(m6_a_lost_server_is_told_from_what_it_does_not_understand, ground *p)
 
 /* A server that is short of something, or that an operator or an election interrupts, is waited for; what it will say in
  * other versions is told by its labels. A write that no majority has yet may be there: no code that says it is not. */
-ON_GROUND(m6_what_passes_is_waited_for, ground *p)
+ON_FIXTURE(m6_what_passes_is_waited_for, fixture *p)
 {
     static const struct {
         int         number;
@@ -390,7 +390,7 @@ ON_GROUND(m6_what_passes_is_waited_for, ground *p)
 
 /* The message is to blame, not the worker: a document is over a limit, or has what this server's version or a validator
  * of somebody else refuses. */
-ON_GROUND(m6_a_document_that_the_server_refuses_is_told_from_a_failure, ground *p)
+ON_FIXTURE(m6_a_document_that_the_server_refuses_is_told_from_a_failure, fixture *p)
 {
     static const struct {
         int       number;
@@ -413,7 +413,7 @@ ON_GROUND(m6_a_document_that_the_server_refuses_is_told_from_a_failure, ground *
 }
 
 /* Whether it is the document that is inserted, or what an update makes of one: larger than MongoDB's 16 MB. */
-ON_GROUND(m6_a_state_that_is_too_large_is_refused_by_its_limit, ground *p)
+ON_FIXTURE(m6_a_state_that_is_too_large_is_refused_by_its_limit, fixture *p)
 {
     const size_t  size  = 16 * 1024 * 1024 - 50;
     pawl_store   *store = open_worker(p, p->url);
@@ -446,7 +446,7 @@ static pawl_text nested(char *text, size_t levels)
     return pawl_text_of(text);
 }
 
-ON_GROUND(m6_a_state_that_nests_too_deeply_is_refused_by_its_limit, ground *p)
+ON_FIXTURE(m6_a_state_that_nests_too_deeply_is_refused_by_its_limit, fixture *p)
 {
     pawl_store *store = open_worker(p, p->url);
     char        text[1000];
@@ -481,6 +481,6 @@ ON_GROUND(m6_a_state_that_nests_too_deeply_is_refused_by_its_limit, ground *p)
     assert_true(pawl_text_equal(row.data, nested(text, 99)));
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -7,26 +7,26 @@
 
 #ifdef PAWL_HAVE_MONGOC
 
-#include "contract/mongodb_ground.h"
+#include "contract/mongodb_fixture.h"
 
 #define ON_MADE(function) \
-    TESTS(function, ground *p, GROUND_ROW(function, made_setup, ground_teardown))
+    TESTS(function, fixture *p, FIXTURE_ROW(function, made_setup, fixture_teardown))
 
 #define TRANSIENT "TransientTransactionError"
 #define UNKNOWN "UnknownTransactionCommitResult"
 
-/* A client of the ground with one session. */
+/* A client of the fixture with one session. */
 typedef struct user {
-    const ground            *ground;
+    const fixture           *fixture;
     mongoc_client_t         *client;
     mongoc_client_session_t *session;
     bson_t                   in_session;
 } user;
 
-static void open_user(const ground *p, user *made)
+static void open_user(const fixture *p, user *made)
 {
     bson_error_t error;
-    made->ground  = p;
+    made->fixture = p;
     made->client  = mongoc_client_new(p->url);
     made->session = mongoc_client_start_session(made->client, NULL, &error);
     assert_non_null(made->session);
@@ -51,7 +51,7 @@ static void begin(const user *u)
 static int run(const user *u, const char *text, bson_t *reply)
 {
     bson_iter_t at, code;
-    bool        is_ok = raw_try(u->client, u->ground->database, json(text), &u->in_session, reply);
+    bool        is_ok = raw_try(u->client, u->fixture->database, json(text), &u->in_session, reply);
     if (is_ok && bson_iter_init_find(&at, reply, "writeErrors"))
         assert_true(bson_iter_init(&at, reply) &&
                     bson_iter_find_descendant(&at, "writeErrors.0.code", &code));
@@ -83,19 +83,19 @@ static void expect_commit(const user *u)
     bson_destroy(&reply);
 }
 
-static int64_t documents(const ground *p)
+static int64_t documents(const fixture *p)
 {
     return raw_number(p->raw, p->database, json("{\"count\": \"a\"}"), "n");
 }
 
-static void make(const ground *p)
+static void make(const fixture *p)
 {
     (void)raw_number(p->raw, p->database, json("{\"create\": \"a\"}"), "ok");
 }
 
 static int made_setup(void **state)
 {
-    int result = ground_setup(state);
+    int result = fixture_setup(state);
     if (result == 0)
         make(*state);
     return result;
@@ -227,7 +227,7 @@ ON_MADE(a_sorted_cursor_has_all_of_its_pages)
     mongoc_collection_destroy(all);
 }
 
-static void lose_commits(const ground *p, const char *mode, bool is_applied)
+static void lose_commits(const fixture *p, const char *mode, bool is_applied)
 {
     fault_on(
         p, mode,
@@ -337,12 +337,12 @@ ON_MADE(a_change_stream_tells_of_commits)
 }
 
 /* The client at a port behind that of the replica set, and its answer to a transaction. */
-static int transaction_at(const ground *p, int behind)
+static int transaction_at(const fixture *p, int behind)
 {
     char   url[500];
-    user   u = {.ground = p};
+    user   u = {.fixture = p};
     bson_t reply;
-    ground_url(p->database, "other", behind, url, sizeof url);
+    fixture_url(p->database, "other", behind, url, sizeof url);
     u.client  = mongoc_client_new(url);
     u.session = mongoc_client_start_session(u.client, NULL, NULL);
     bson_init(&u.in_session);
@@ -367,6 +367,6 @@ ON_MADE(other_kinds_of_servers_have_no_transactions)
     assert_int_equal(documents(p), 1);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -9,7 +9,7 @@
 
 #define _GNU_SOURCE 1 /* RTLD_NEXT */
 
-#include "contract/mongodb_ground.h"
+#include "contract/mongodb_fixture.h"
 
 #include "pawl/store_calls.h"
 
@@ -90,15 +90,15 @@ PAWL_API int getaddrinfo(const char *node, const char *service, const struct add
 /* The port of the URL of the tests' server. */
 static void find_port(void)
 {
-    port  = atoi(strrchr(ground_server(), ':') + 1);
+    port  = atoi(strrchr(fixture_server(), ':') + 1);
     asked = 0;
 }
 
-static pawl_code open_named(ground *p, const char *host, const char *options, pawl_store **store)
+static pawl_code open_named(fixture *p, const char *host, const char *options, pawl_store **store)
 {
     pawl_store_options all = PAWL_STORE_OPTIONS_INIT;
     all.mode               = PAWL_OPEN_CREATE;
-    return ground_open(
+    return fixture_open(
         p,
         test_text("mongodb+srv://%s/%s?tls=false&serverSelectionTimeoutMS=2000&appname=%s%s", host,
                   p->database, p->database, options),
@@ -106,7 +106,7 @@ static pawl_code open_named(ground *p, const char *host, const char *options, pa
 }
 
 /* Two clusters that have a database of one name are two stores, though their members are not known before. */
-ON_GROUND(the_members_are_those_that_the_dns_names, ground *p)
+ON_FIXTURE(the_members_are_those_that_the_dns_names, fixture *p)
 {
     pawl_store *db = NULL, *same = NULL, *other = NULL;
     find_port();
@@ -122,7 +122,7 @@ ON_GROUND(the_members_are_those_that_the_dns_names, ground *p)
     assert_string_not_equal(pawl_store_identity(db), pawl_store_identity(other));
 }
 
-ON_GROUND(a_name_without_members_is_unreachable, ground *p)
+ON_FIXTURE(a_name_without_members_is_unreachable, fixture *p)
 {
     pawl_store *store = NULL;
     find_port();
@@ -132,7 +132,7 @@ ON_GROUND(a_name_without_members_is_unreachable, ground *p)
 }
 
 /* In the URL before anything is looked up; of a TXT record libmongoc takes no such option. */
-ON_GROUND(m1_writes_without_an_answer_are_refused_here_too, ground *p)
+ON_FIXTURE(m1_writes_without_an_answer_are_refused_here_too, fixture *p)
 {
     pawl_store *store = NULL;
     find_port();
@@ -145,6 +145,6 @@ ON_GROUND(m1_writes_without_an_answer_are_refused_here_too, ground *p)
     assert_true(asked > 0);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_MONGOC
 
-#include "contract/mongodb_ground.h"
+#include "contract/mongodb_fixture.h"
 
 #include "pawl/store_saga.h"
 
@@ -19,14 +19,14 @@ static pawl_uuid id_of(uint8_t number)
 }
 
 /* The number at the path of the first document of the collection. */
-static int64_t member(const ground *p, const char *collection, const char *path)
+static int64_t member(const fixture *p, const char *collection, const char *path)
 {
     return raw_number(p->raw, p->database, BCON_NEW("find", collection),
                       test_text("cursor.firstBatch.0.%s", path));
 }
 
 /* The BSON type of that member. */
-static bson_type_t type_of(const ground *p, const char *collection, const char *path)
+static bson_type_t type_of(const fixture *p, const char *collection, const char *path)
 {
     bson_t      reply;
     bson_iter_t at, found;
@@ -39,7 +39,7 @@ static bson_type_t type_of(const ground *p, const char *collection, const char *
 }
 
 /* A document as another program may have written it: it is loaded, changed in another member, and saved. */
-ON_GROUND(members_that_json_does_not_know_survive_a_load_and_a_save, ground *p)
+ON_FIXTURE(members_that_json_does_not_know_survive_a_load_and_a_save, fixture *p)
 {
     pawl_store *store   = open_worker(p, p->url);
     uint8_t     who[16] = {1, 2, 3, 4, 5, 6, 0x47, 8, 0x89, 10, 11, 12, 13, 14, 15, 16};
@@ -74,7 +74,7 @@ ON_GROUND(members_that_json_does_not_know_survive_a_load_and_a_save, ground *p)
 }
 
 /* Unlike a command's, the documents of a bulk are not checked where it is told so. */
-static void insert_bytes(const ground *p, bson_t *document)
+static void insert_bytes(const fixture *p, bson_t *document)
 {
     bson_error_t         why;
     bson_t              *options = BCON_NEW("validate", BCON_BOOL(false));
@@ -86,7 +86,7 @@ static void insert_bytes(const ground *p, bson_t *document)
     bson_destroy(document);
 }
 
-static void expect_note(const ground *p, const char *text)
+static void expect_note(const fixture *p, const char *text)
 {
     bson_t      reply;
     bson_iter_t at, found;
@@ -98,7 +98,7 @@ static void expect_note(const ground *p, const char *text)
 }
 
 /* Drivers write bytes without a check, and the server keeps them. */
-ON_GROUND(a_string_that_is_no_utf8_survives_a_load_and_a_save, ground *p)
+ON_FIXTURE(a_string_that_is_no_utf8_survives_a_load_and_a_save, fixture *p)
 {
     pawl_store   *store = open_worker(p, p->url);
     pawl_uuid     id    = id_of(7);
@@ -117,7 +117,7 @@ ON_GROUND(a_string_that_is_no_utf8_survives_a_load_and_a_save, ground *p)
 }
 
 /* A name that is none leaves the other sagas of the collection readable. */
-ON_GROUND(a_member_whose_name_is_no_utf8_is_no_shortage_of_memory, ground *p)
+ON_FIXTURE(a_member_whose_name_is_no_utf8_is_no_shortage_of_memory, fixture *p)
 {
     pawl_store   *store = open_worker(p, p->url);
     pawl_uuid     id    = id_of(7);
@@ -131,7 +131,7 @@ ON_GROUND(a_member_whose_name_is_no_utf8_is_no_shortage_of_memory, ground *p)
 }
 
 /* Without a member's name that MongoDB 4.4 refuses; what an older pawl wrote is still a number. */
-ON_GROUND(numbers_beyond_64_bits_survive_a_load_and_a_save, ground *p)
+ON_FIXTURE(numbers_beyond_64_bits_survive_a_load_and_a_save, fixture *p)
 {
     static const char state[] =
         "{\"n\":[18446744073709551615,-9223372036854775809,-1e400,12345678901234567.89,1e-400,"
@@ -162,6 +162,6 @@ ON_GROUND(numbers_beyond_64_bits_survive_a_load_and_a_save, ground *p)
     assert_int_equal(type_of(p, "shop_Order", "data.c"), BSON_TYPE_CODE);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

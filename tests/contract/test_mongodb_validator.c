@@ -6,7 +6,7 @@
 
 #ifdef PAWL_HAVE_MONGOC
 
-#include "contract/mongodb_ground.h"
+#include "contract/mongodb_fixture.h"
 
 #include "contract/at_once.h"
 
@@ -17,25 +17,25 @@ static const pawl_saga_table order = {
 static const pawl_saga_table *const tables[] = {&order};
 static const pawl_schema_spec       spec     = {.tables = tables, .table_count = 1};
 
-static void open_as(ground *p, pawl_open_mode mode)
+static void open_as(fixture *p, pawl_open_mode mode)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
     options.mode               = mode;
     options.tables             = tables;
     options.table_count        = 1;
-    if (ground_open(p, p->url, &options, &store) != PAWL_OK)
+    if (fixture_open(p, p->url, &options, &store) != PAWL_OK)
         fail_msg("%s", p->error.text);
     test_now(store);
 }
 
-static void run(const ground *p, const char *command)
+static void run(const fixture *p, const char *command)
 {
     assert_int_equal(raw_number(p->raw, p->database, json(command), "ok"), 1);
 }
 
 /* MongoDB's error of a document that a validator refuses; -1: it was taken. */
-static int64_t insert(const ground *p, const char *collection, const char *document)
+static int64_t insert(const fixture *p, const char *collection, const char *document)
 {
     return raw_number(
         p->raw, p->database,
@@ -43,7 +43,7 @@ static int64_t insert(const ground *p, const char *collection, const char *docum
         "writeErrors.0.code");
 }
 
-static test_lines verify(ground *p, pawl_code expected)
+static test_lines verify(fixture *p, pawl_code expected)
 {
     test_lines t   = {.count = 0};
     pawl_code code = pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, test_line, &t, &p->error);
@@ -52,13 +52,13 @@ static test_lines verify(ground *p, pawl_code expected)
     return t;
 }
 
-static pawl_code apply(ground *p)
+static pawl_code apply(fixture *p)
 {
     test_lines t = {.count = 0};
     return pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, test_line, &t, &p->error);
 }
 
-static void make(ground *p)
+static void make(fixture *p)
 {
     if (apply(p) != PAWL_OK)
         fail_msg("%s", p->error.text);
@@ -67,7 +67,7 @@ static void make(ground *p)
 #define MESSAGE \
     "\"queue\": \"q\", \"due\": 1, \"attempts\": 0, \"message_id\": \"m\", \"type\": \"t\""
 
-ON_GROUND(documents_of_another_shape_are_refused, ground *p)
+ON_FIXTURE(documents_of_another_shape_are_refused, fixture *p)
 {
     make(p);
     assert_int_equal(insert(p, "pawl_queue", "{\"_id\": 1, " MESSAGE "}"), -1);
@@ -80,7 +80,7 @@ ON_GROUND(documents_of_another_shape_are_refused, ground *p)
 }
 
 /* A newer pawl writes more members, a body is bytes as well, and the state of a saga is the program's. */
-ON_GROUND(whatever_else_a_document_has_is_free, ground *p)
+ON_FIXTURE(whatever_else_a_document_has_is_free, fixture *p)
 {
     make(p);
     assert_int_equal(insert(p, "pawl_queue",
@@ -94,7 +94,7 @@ ON_GROUND(whatever_else_a_document_has_is_free, ground *p)
     assert_int_equal(insert(p, "pawl_workers", "{\"_id\": 1}"), -1);
 }
 
-ON_GROUND(verify_names_them_and_apply_sets_them, ground *p)
+ON_FIXTURE(verify_names_them_and_apply_sets_them, fixture *p)
 {
     make(p);
     assert_int_equal(verify(p, PAWL_OK).count, 0);
@@ -111,7 +111,7 @@ ON_GROUND(verify_names_them_and_apply_sets_them, ground *p)
 }
 
 /* Marks say that they were made. */
-ON_GROUND(verify_names_what_was_dropped_and_apply_makes_it, ground *p)
+ON_FIXTURE(verify_names_what_was_dropped_and_apply_makes_it, fixture *p)
 {
     make(p);
     run(p, "{\"dropIndexes\": \"pawl_queue\", \"index\": \"queue_message_id\"}");
@@ -131,7 +131,7 @@ ON_GROUND(verify_names_what_was_dropped_and_apply_makes_it, ground *p)
     assert_int_equal(verify(p, PAWL_OK).count, 0);
 }
 
-static void change_index(const ground *p, const char *collection, const char *name,
+static void change_index(const fixture *p, const char *collection, const char *name,
                          const char *index)
 {
     run(p, test_text("{\"dropIndexes\": \"%s\", \"index\": \"%s\"}", collection, name));
@@ -140,7 +140,7 @@ static void change_index(const ground *p, const char *collection, const char *na
 }
 
 /* As a copy by hand leaves them: without `unique` a message would be sent twice. */
-ON_GROUND(verify_names_an_index_that_differs_and_apply_leaves_it, ground *p)
+ON_FIXTURE(verify_names_an_index_that_differs_and_apply_leaves_it, fixture *p)
 {
     make(p);
     change_index(p, "pawl_queue", "queue_message_id", "\"key\": {\"queue\": 1, \"message_id\": 1}");
@@ -168,7 +168,7 @@ ON_GROUND(verify_names_an_index_that_differs_and_apply_leaves_it, ground *p)
     assert_int_equal(verify(p, PAWL_OK).count, 0);
 }
 
-ON_GROUND(a_purge_is_refused_and_told_by_hand, ground *p)
+ON_FIXTURE(a_purge_is_refused_and_told_by_hand, fixture *p)
 {
     pawl_schema_spec purge = spec;
     purge.is_purge         = true;
@@ -180,13 +180,13 @@ ON_GROUND(a_purge_is_refused_and_told_by_hand, ground *p)
 
 static pawl_code apply_in_child(void *context, pawl_error *error)
 {
-    ground   *p    = context;
+    fixture  *p    = context;
     pawl_code code = apply(p);
     *error         = p->error;
     return code;
 }
 
-ON_GROUND(processes_apply_at_once_and_again, ground *p)
+ON_FIXTURE(processes_apply_at_once_and_again, fixture *p)
 {
     run_at_once(apply_in_child, p);
     assert_int_equal(verify(p, PAWL_OK).count, 0);
@@ -200,7 +200,7 @@ ON_GROUND(processes_apply_at_once_and_again, ground *p)
     "\"update\", \"findAndModify\"], \"closeConnection\": true"
 
 /* Every fifth of its commands in turn, or its answer: what is there is then made whole by another one. */
-ON_GROUND(a_lost_command_of_apply_leaves_what_the_next_one_mends, ground *p)
+ON_FIXTURE(a_lost_command_of_apply_leaves_what_the_next_one_mends, fixture *p)
 {
     int64_t struck = 1;
     int     losses = 0;
@@ -222,7 +222,7 @@ ON_GROUND(a_lost_command_of_apply_leaves_what_the_next_one_mends, ground *p)
 }
 
 /* More of others than one answer holds. */
-ON_GROUND(verify_finds_its_collections_among_others, ground *p)
+ON_FIXTURE(verify_finds_its_collections_among_others, fixture *p)
 {
     for (int i = 0; i < 110; i++)
         assert_int_equal(
@@ -231,7 +231,7 @@ ON_GROUND(verify_finds_its_collections_among_others, ground *p)
     assert_int_equal(verify(p, PAWL_OK).count, 0);
 }
 
-ON_GROUND(who_may_set_none_is_told_of_which, ground *p)
+ON_FIXTURE(who_may_set_none_is_told_of_which, fixture *p)
 {
     make(p);
     run(p, "{\"collMod\": \"pawl_outbox\", \"validator\": {}}");
@@ -242,7 +242,7 @@ ON_GROUND(who_may_set_none_is_told_of_which, ground *p)
 }
 
 /* An open may not have the right, and sets none. */
-ON_GROUND(an_open_makes_collections_without, ground *p)
+ON_FIXTURE(an_open_makes_collections_without, fixture *p)
 {
     fault_on(p, "\"alwaysOn\"",
              "\"failCommands\": [\"collMod\", \"listCollections\"], \"errorCode\": 13");
@@ -263,7 +263,7 @@ ON_GROUND(an_open_makes_collections_without, ground *p)
 #define ONE(kind, ...) .kind = {.items = (pawl_##kind[]){{__VA_ARGS__}}, .count = 1}
 #define A_MESSAGE .message = {.id = TEXT("m-1"), .type = TEXT("t")}
 
-static void commit(ground *p, pawl_store *store, pawl_changes *changes)
+static void commit(fixture *p, pawl_store *store, pawl_changes *changes)
 {
     pawl_refusals refused = {.arena = p->arena};
     changes->now          = NOW;
@@ -273,7 +273,7 @@ static void commit(ground *p, pawl_store *store, pawl_changes *changes)
 }
 
 /* No validator would refuse a document that is there; so many collections have both. */
-static void expect_fits(const ground *p, size_t collections)
+static void expect_fits(const fixture *p, size_t collections)
 {
     bson_error_t       why;
     size_t             found    = 0;
@@ -305,7 +305,7 @@ static void expect_fits(const ground *p, size_t collections)
     mongoc_database_destroy(database);
     assert_int_equal(found, collections);
 }
-ON_GROUND(pawl_writes_what_its_validators_ask_for, ground *p)
+ON_FIXTURE(pawl_writes_what_its_validators_ask_for, fixture *p)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
@@ -314,7 +314,7 @@ ON_GROUND(pawl_writes_what_its_validators_ask_for, ground *p)
     make(p);
     options.tables      = tables;
     options.table_count = 1;
-    if (ground_open(p, p->url, &options, &store) != PAWL_OK ||
+    if (fixture_open(p, p->url, &options, &store) != PAWL_OK ||
         pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
         fail_msg("%s", p->error.text);
     pawl_changes set = {
@@ -358,6 +358,6 @@ ON_GROUND(pawl_writes_what_its_validators_ask_for, ground *p)
     expect_fits(p, 12);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -9,7 +9,7 @@
 
 #ifdef PAWL_HAVE_MONGOC
 
-#include "contract/mongodb_ground.h"
+#include "contract/mongodb_fixture.h"
 
 #include "pawl/store_calls.h"
 
@@ -19,14 +19,14 @@
 
 /* The one that waits has the application's name, which the faults strike; the one that sends has not. */
 typedef struct pair {
-    ground     *p;
+    fixture    *p;
     pawl_store *waits, *sends;
 } pair;
 
-static pair open_pair(ground *p)
+static pair open_pair(fixture *p)
 {
     char url[500];
-    ground_url(p->database, "other", 0, url, sizeof url);
+    fixture_url(p->database, "other", 0, url, sizeof url);
     return (pair){p, open_worker(p, p->url), open_worker(p, url)};
 }
 
@@ -69,7 +69,7 @@ static int64_t wait_counted(const pair *t, int64_t milliseconds, const char *com
     return fault_off(t->p);
 }
 
-ON_GROUND(what_was_committed_before_a_wait_ends_it, ground *p)
+ON_FIXTURE(what_was_committed_before_a_wait_ends_it, fixture *p)
 {
     pair t = open_pair(p);
     wait_for(&t, 0);
@@ -84,7 +84,7 @@ ON_GROUND(what_was_committed_before_a_wait_ends_it, ground *p)
 
 /* The stream is opened before the caller looks: so the wait that opens it is over, and a wait of no time takes what
  * there is. */
-ON_GROUND(the_wait_that_opens_the_stream_is_over, ground *p)
+ON_FIXTURE(the_wait_that_opens_the_stream_is_over, fixture *p)
 {
     pair t = open_pair(p);
     send_messages(&t, "a");
@@ -94,7 +94,7 @@ ON_GROUND(the_wait_that_opens_the_stream_is_over, ground *p)
     assert_true(wait_counted(&t, 900, STREAMED) > 1);
 }
 
-ON_GROUND(what_nobody_waits_for_ends_none, ground *p)
+ON_FIXTURE(what_nobody_waits_for_ends_none, fixture *p)
 {
     pair             t    = open_pair(p);
     pawl_inbox_entry mark = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
@@ -105,7 +105,7 @@ ON_GROUND(what_nobody_waits_for_ends_none, ground *p)
 }
 
 /* Timeouts are set outside of the counter that polling looks at. */
-ON_GROUND(a_timeout_ends_a_wait, ground *p)
+ON_FIXTURE(a_timeout_ends_a_wait, fixture *p)
 {
     pair             t       = open_pair(p);
     pawl_timeout_set timeout = {
@@ -118,7 +118,7 @@ ON_GROUND(a_timeout_ends_a_wait, ground *p)
 }
 
 /* Of another transaction than pawl's: there is no worker in it. */
-ON_GROUND(what_is_enlisted_ends_a_wait, ground *g)
+ON_FIXTURE(what_is_enlisted_ends_a_wait, fixture *g)
 {
     pair                     t       = open_pair(g);
     mongoc_client_session_t *session = mongoc_client_start_session(t.p->raw, NULL, NULL);
@@ -136,7 +136,7 @@ ON_GROUND(what_is_enlisted_ends_a_wait, ground *g)
 }
 
 /* Errors that say so for good: the stream is asked for once, and the counter looked at from then on. */
-ON_GROUND(a_server_without_change_streams_is_polled, ground *p)
+ON_FIXTURE(a_server_without_change_streams_is_polled, fixture *p)
 {
     static const int codes[] = {13, 59, 115, 303, 40324, 40573};
     for (size_t i = 0; i < COUNT(codes); i++) {
@@ -153,7 +153,7 @@ ON_GROUND(a_server_without_change_streams_is_polled, ground *p)
 }
 
 /* A failure that may pass: this wait polls, the next one asks for the stream again. */
-ON_GROUND(a_stream_that_cannot_be_opened_now_is_asked_for_again, ground *p)
+ON_FIXTURE(a_stream_that_cannot_be_opened_now_is_asked_for_again, fixture *p)
 {
     pair t = open_pair(p);
     assert_int_equal(wait_counted(&t, 300, OPENED ", \"errorCode\": 8"), 1);
@@ -162,7 +162,7 @@ ON_GROUND(a_stream_that_cannot_be_opened_now_is_asked_for_again, ground *p)
 }
 
 /* Whose cursor is over with its first answer: opened in each wait, which is as long as it was to be. */
-ON_GROUND(a_stream_that_is_over_at_once_is_no_news, ground *g)
+ON_FIXTURE(a_stream_that_is_over_at_once_is_no_news, fixture *g)
 {
     pair t = open_pair(g);
     assert_int_equal(wait_counted(&t, 0, OPENED ", \"closeCursor\": true"), 1);
@@ -176,7 +176,7 @@ ON_GROUND(a_stream_that_is_over_at_once_is_no_news, ground *g)
 
 /* Lost with its connection, its primary, its history or its cursor. This wait polls, so it is no longer than it was to
  * be; the next one opens another stream and is over. */
-ON_GROUND(a_stream_that_ends_is_opened_again, ground *g)
+ON_FIXTURE(a_stream_that_ends_is_opened_again, fixture *g)
 {
     static const char *const faults[] = {
         STREAMED ", \"closeConnection\": true",
@@ -202,7 +202,7 @@ ON_GROUND(a_stream_that_ends_is_opened_again, ground *g)
 }
 
 /* MongoDB ends the stream of a database that is dropped, without an event for who asks for inserts alone. */
-ON_GROUND(a_stream_whose_database_is_dropped_is_opened_again, ground *g)
+ON_FIXTURE(a_stream_whose_database_is_dropped_is_opened_again, fixture *g)
 {
     pair t = open_pair(g);
     wait_for(&t, 0);
@@ -211,6 +211,6 @@ ON_GROUND(a_stream_whose_database_is_dropped_is_opened_again, ground *g)
     assert_int_equal(wait_counted(&t, 9000, OPENED), 1);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

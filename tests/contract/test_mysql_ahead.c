@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_MYSQL
 
-#include "contract/mysql_ground.h"
+#include "contract/mysql_fixture.h"
 #include "store/mysql/mysql.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@
 
 /* ---- A commit ------------------------------------------------------------ */
 
-static pawl_store *open_worker(ground *p, int64_t deadline_ms)
+static pawl_store *open_worker(fixture *p, int64_t deadline_ms)
 {
     pawl_store *store;
     apply(p);
@@ -59,7 +59,7 @@ static void make_set(set *s, int64_t from, const char *message)
                                 .queue_send     = {.items = &s->send, .count = 1}};
 }
 
-static pawl_code commit_set(ground *p, pawl_store *store, set *s, size_t *refused_count)
+static pawl_code commit_set(fixture *p, pawl_store *store, set *s, size_t *refused_count)
 {
     pawl_refusals refused = {.arena = p->arena};
     pawl_code     code    = pawl_store_commit(store, &s->changes, &refused, &p->error);
@@ -68,7 +68,7 @@ static pawl_code commit_set(ground *p, pawl_store *store, set *s, size_t *refuse
 }
 
 /* Also prepares all statements. */
-static void commit_first(ground *p, pawl_store *store)
+static void commit_first(fixture *p, pawl_store *store)
 {
     set    s;
     size_t refused;
@@ -79,7 +79,7 @@ static void commit_first(ground *p, pawl_store *store)
 
 /* Nothing of a set that failed is there, each of the session's statements commits itself again, and the
  * next answers are those of the next statements. */
-static void nothing_is_there(ground *p, pawl_store *store)
+static void nothing_is_there(fixture *p, pawl_store *store)
 {
     set    s;
     size_t refused;
@@ -93,7 +93,7 @@ static void nothing_is_there(ground *p, pawl_store *store)
     assert_int_equal(raw_number(p->raw, "select sum(Position) from pawl_checkpoints"), 4);
 }
 
-static MYSQL *lock(ground *p, const char *names)
+static MYSQL *lock(fixture *p, const char *names)
 {
     MYSQL      *rival = raw_connect(p, p->database);
     const char *sql =
@@ -106,7 +106,7 @@ static MYSQL *lock(ground *p, const char *names)
 /* ---- Failures that are read late ----------------------------------------- */
 
 /* The message's insert was sent, and run, behind the statement that could not have its row. */
-ON_BOTH(a_failure_read_late_names_its_change, ground *p)
+ON_BOTH(a_failure_read_late_names_its_change, fixture *p)
 {
     pawl_store *store = open_worker(p, SHORT_MS);
     set         s;
@@ -124,7 +124,7 @@ ON_BOTH(a_failure_read_late_names_its_change, ground *p)
 }
 
 /* A failure of another kind behind it names its own change again. */
-ON_BOTH(a_failure_behind_a_late_one_names_its_own, ground *p)
+ON_BOTH(a_failure_behind_a_late_one_names_its_own, fixture *p)
 {
     pawl_store *store = open_worker(p, SHORT_MS);
     set         s;
@@ -146,7 +146,7 @@ ON_BOTH(a_failure_behind_a_late_one_names_its_own, ground *p)
 
 /* Waits until the store's session waits for a row. */
 typedef struct watch {
-    ground       *p;
+    fixture      *p;
     MYSQL        *session;
     unsigned long store_id;
     const char   *then; /* run by `rival` then; NULL: `store` is interrupted */
@@ -175,7 +175,7 @@ static void *act(void *context)
     return NULL;
 }
 
-static void watch_begin(watch *w, ground *p, pawl_store *store, MYSQL *rival, const char *then)
+static void watch_begin(watch *w, fixture *p, pawl_store *store, MYSQL *rival, const char *then)
 {
     *w          = (watch){.p = p, .rival = rival, .store = store, .then = then};
     w->session  = raw_connect(p, NULL);
@@ -191,7 +191,7 @@ static void watch_end(watch *w)
 
 /* Behind a deadlock the server has no transaction: the message that was sent behind it is not there all the
  * same. Done again, the commit finds what the rival wrote. */
-ON_BOTH(what_stands_behind_a_deadlock_is_not_written, ground *p)
+ON_BOTH(what_stands_behind_a_deadlock_is_not_written, fixture *p)
 {
     pawl_store *store = open_worker(p, LONG_MS);
     watch       w;
@@ -218,7 +218,7 @@ ON_BOTH(what_stands_behind_a_deadlock_is_not_written, ground *p)
 
 /* ---- Interrupts and deadlines --------------------------------------------- */
 
-ON_BOTH(an_interrupt_leaves_no_answer_unread, ground *p)
+ON_BOTH(an_interrupt_leaves_no_answer_unread, fixture *p)
 {
     pawl_store *store = open_worker(p, LONG_MS);
     watch       w;
@@ -239,7 +239,7 @@ ON_BOTH(an_interrupt_leaves_no_answer_unread, ground *p)
 
 /* The statement that waits is ended; the next one, which is at the server already, waits as well. The session
  * is ended then, with the locks that it has. */
-ON_BOTH(a_flight_that_waits_twice_is_given_up, ground *p)
+ON_BOTH(a_flight_that_waits_twice_is_given_up, fixture *p)
 {
     pawl_store *store = open_worker(p, SHORT_MS);
     set         s;
@@ -278,7 +278,7 @@ static long long status_of(pawl_store *store, const char *name)
 #define MANY 150 /* more than twice the answers that may be unread */
 
 /* Timeouts are cancelled by statements of one each; none has its row. */
-ON_BOTH(more_statements_than_answers_may_be_unread, ground *p)
+ON_BOTH(more_statements_than_answers_may_be_unread, fixture *p)
 {
     pawl_store         *store = open_worker(p, LONG_MS);
     pawl_timeout_cancel cancels[MANY];
@@ -298,7 +298,7 @@ ON_BOTH(more_statements_than_answers_may_be_unread, ground *p)
 #define ADDED 10
 
 /* The row of a partition is there from its second message on. */
-ON_BOTH(a_row_that_is_there_as_a_rule_costs_no_round, ground *p)
+ON_BOTH(a_row_that_is_there_as_a_rule_costs_no_round, fixture *p)
 {
     pawl_store         *store = open_worker(p, LONG_MS);
     pawl_aggregator_add adds[2 * ADDED];
@@ -323,7 +323,7 @@ ON_BOTH(a_row_that_is_there_as_a_rule_costs_no_round, ground *p)
 
 /* The update of a saga is looked at in a round whose insert has failed already: what is told is the
  * insert's refusal, as if one had followed the other. */
-ON_BOTH(a_round_that_was_not_right_refuses_nothing, ground *p)
+ON_BOTH(a_round_that_was_not_right_refuses_nothing, fixture *p)
 {
     pawl_store      *store   = open_worker(p, LONG_MS);
     pawl_saga_id     id      = id_of(1);
@@ -357,7 +357,7 @@ ON_BOTH(a_round_that_was_not_right_refuses_nothing, ground *p)
 }
 
 /* The worker's row is another handle's now. */
-ON_BOTH(o32_a_fence_is_read_late, ground *p)
+ON_BOTH(o32_a_fence_is_read_late, fixture *p)
 {
     pawl_store *store = open_worker(p, LONG_MS);
     set         s;
@@ -372,7 +372,7 @@ ON_BOTH(o32_a_fence_is_read_late, ground *p)
 
 #define SETTLED 8 /* on both servers a set */
 
-ON_BOTH(a_set_that_finds_fewer_rows_is_noticed, ground *p)
+ON_BOTH(a_set_that_finds_fewer_rows_is_noticed, fixture *p)
 {
     pawl_store         *store = open_worker(p, LONG_MS);
     pawl_timeout_settle settles[SETTLED];
@@ -401,7 +401,7 @@ static unsigned transaction_flags(pawl_store *store)
 
 /* Autocommit stays off behind a commit, for the next begin. A read that comes first would open a transaction: it switches
  * autocommit on. */
-ON_BOTH(a_read_behind_a_commit_opens_no_transaction, ground *p)
+ON_BOTH(a_read_behind_a_commit_opens_no_transaction, fixture *p)
 {
     pawl_store *store = open_worker(p, LONG_MS);
     pawl_text   id    = TEXT("m");
@@ -417,7 +417,7 @@ ON_BOTH(a_read_behind_a_commit_opens_no_transaction, ground *p)
 }
 
 /* A pooler keeps the connection of a session without autocommit for it alone. */
-ON_BOTH(a_session_behind_a_pooler_keeps_autocommit, ground *p)
+ON_BOTH(a_session_behind_a_pooler_keeps_autocommit, fixture *p)
 {
     pawl_store *store = open_worker(p, LONG_MS);
     set         s;
@@ -429,5 +429,5 @@ ON_BOTH(a_session_behind_a_pooler_keeps_autocommit, ground *p)
     assert_int_equal(transaction_flags(store), SERVER_STATUS_AUTOCOMMIT);
 }
 
-int (*const tests_missing)(void) = grounds_are_missing;
+int (*const tests_missing)(void) = fixtures_are_missing;
 #endif

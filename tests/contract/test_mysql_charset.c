@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_MYSQL
 
-#include "contract/mysql_ground.h"
+#include "contract/mysql_fixture.h"
 #include "store/mysql/mysql.h"
 
 #define BODY "{\"text\":\"\xc3\xb6 \xf0\x9f\x90\x98\"}"
@@ -25,7 +25,7 @@ static void change(MYSQL *mysql, const char *way)
         assert_int_equal(mysql_set_character_set(mysql, "latin1"), 0);
 }
 
-static pawl_code send(ground *p, pawl_store *store, const char *id)
+static pawl_code send(fixture *p, pawl_store *store, const char *id)
 {
     pawl_queue_send send = {
         .queue   = TEXT("orders"),
@@ -35,7 +35,7 @@ static pawl_code send(ground *p, pawl_store *store, const char *id)
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
-static pawl_store *open_worker(ground *p)
+static pawl_store *open_worker(fixture *p)
 {
     pawl_store *store;
     apply(p);
@@ -45,13 +45,13 @@ static pawl_store *open_worker(ground *p)
     return store;
 }
 
-static MYSQL *begin_hold(ground *p, pawl_store *store)
+static MYSQL *begin_hold(fixture *p, pawl_store *store)
 {
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
     return pawl_store_native(store, "MYSQL");
 }
 
-static void expect_stored(ground *p, int count)
+static void expect_stored(fixture *p, int count)
 {
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), count);
     assert_int_equal(
@@ -60,7 +60,7 @@ static void expect_stored(ground *p, int count)
 }
 
 /* The session goes on, with its claims, as pawl made it. */
-ON_BOTH(e24_a_character_set_of_own_sql_fails_its_message_alone, ground *p)
+ON_BOTH(e24_a_character_set_of_own_sql_fails_its_message_alone, fixture *p)
 {
     static const char settings[] =
         "select @@character_set_client = 'utf8mb4' and @@character_set_results = 'utf8mb4' and "
@@ -88,7 +88,7 @@ ON_BOTH(e24_a_character_set_of_own_sql_fails_its_message_alone, ground *p)
 }
 
 /* A change that was given back is no mistake. */
-ON_BOTH(e24_a_character_set_that_is_given_back_is_committed, ground *p)
+ON_BOTH(e24_a_character_set_that_is_given_back_is_committed, fixture *p)
 {
     pawl_store *store = open_worker(p);
     MYSQL      *mysql = begin_hold(p, store);
@@ -100,13 +100,13 @@ ON_BOTH(e24_a_character_set_that_is_given_back_is_committed, ground *p)
 
 /* ---- The database ------------------------------------------------------------------ */
 
-static const char *other_database(const ground *p)
+static const char *other_database(const fixture *p)
 {
     return test_text("%s_o", p->database);
 }
 
 /* A store, too, to which pawl's rows would go without a word. */
-static void make_other(ground *p)
+static void make_other(fixture *p)
 {
     const pawl_schema_spec spec = {.tables = order_tables, .table_count = 1};
     raw_run(p->raw, test_text("create database %s", other_database(p)));
@@ -122,7 +122,7 @@ static void use(MYSQL *mysql, const char *database, bool is_call)
         raw_run(mysql, test_text("use %s", database));
 }
 
-static int64_t version_of_order(ground *p, pawl_store *store)
+static int64_t version_of_order(fixture *p, pawl_store *store)
 {
     pawl_value    id  = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
     pawl_saga_row row = {0};
@@ -131,7 +131,7 @@ static int64_t version_of_order(ground *p, pawl_store *store)
     return row.version;
 }
 
-static void begin_order(ground *p, pawl_store *store)
+static void begin_order(fixture *p, pawl_store *store)
 {
     pawl_saga_insert saga    = {.table        = &order_table,
                                 .id           = {uuid_of(1)},
@@ -145,7 +145,7 @@ static void begin_order(ground *p, pawl_store *store)
 
 /* Statements are prepared when they are needed first: then on the other database's tables, of which one that a finder's
  * load has prepared is no longer used. */
-ON_BOTH(e24_a_database_of_own_sql_fails_its_message_alone, ground *p)
+ON_BOTH(e24_a_database_of_own_sql_fails_its_message_alone, fixture *p)
 {
     make_other(p);
     pawl_store   *store = open_worker(p);
@@ -176,7 +176,7 @@ ON_BOTH(e24_a_database_of_own_sql_fails_its_message_alone, ground *p)
 }
 
 /* The way to the rows of another one is its name, or a change that is given back. */
-ON_BOTH(e24_a_database_that_is_given_back_is_committed, ground *p)
+ON_BOTH(e24_a_database_that_is_given_back_is_committed, fixture *p)
 {
     make_other(p);
     pawl_store *store = open_worker(p);
@@ -203,7 +203,7 @@ static long long questions(pawl_store *store)
 
 /* The release of the mark, the fence, the message, the commit: the character set and the database are known without
  * asking. */
-ON_BOTH(a_commit_behind_own_sql_asks_for_nothing_more, ground *p)
+ON_BOTH(a_commit_behind_own_sql_asks_for_nothing_more, fixture *p)
 {
     pawl_store *store = open_worker(p);
     for (int i = 0; i < 3; i++) {
@@ -216,5 +216,5 @@ ON_BOTH(a_commit_behind_own_sql_asks_for_nothing_more, ground *p)
     }
 }
 
-int (*const tests_missing)(void) = grounds_are_missing;
+int (*const tests_missing)(void) = fixtures_are_missing;
 #endif

@@ -7,21 +7,21 @@
 
 #ifdef PAWL_HAVE_MYSQL
 
-#include "contract/mysql_ground.h"
+#include "contract/mysql_fixture.h"
 
 #include "contract/findings.h"
 
-static pawl_store *open_here(ground *p, const char *url)
+static pawl_store *open_here(fixture *p, const char *url)
 {
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     pawl_store        *store   = NULL;
     options.mode               = PAWL_OPEN_EXISTING;
     ok(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL));
-    ok(p, ground_open(p, url, &options, &store));
+    ok(p, fixture_open(p, url, &options, &store));
     return store;
 }
 
-ON_BOTH(a_server_that_is_well, ground *p)
+ON_BOTH(a_server_that_is_well, fixture *p)
 {
     pawl_store       *store = open_here(p, p->url);
     pawl_finding_rows rows  = diagnose(p, store);
@@ -33,14 +33,14 @@ ON_BOTH(a_server_that_is_well, ground *p)
     expect_finding(&rows, "transactions", PAWL_FINDING_OK, "none", NULL);
 }
 
-ON_BOTH(a_clock_that_is_off, ground *p)
+ON_BOTH(a_clock_that_is_off, fixture *p)
 {
     pawl_store *store = open_here(p, p->url);
     expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "ahead of this one's");
     expect_clock(p, store, PAWL_SECONDS(3600), PAWL_FINDING_FAIL, "behind this one's");
 }
 
-ON_BOTH(a_setting_that_does_harm, ground *p)
+ON_BOTH(a_setting_that_does_harm, fixture *p)
 {
     pawl_store *store = open_here(p, p->url);
     raw_run(p->raw, "set global innodb_flush_log_at_trx_commit = 2");
@@ -67,7 +67,7 @@ static bool is_named(const pawl_finding_rows *rows, const char *part)
 
 /* Tables of InnoDB's transactions are copies, which the server renews once nobody has read them for
  * a tenth of a second. */
-static pawl_finding_rows diagnose_until_named(ground *p, pawl_store *store, const char *part)
+static pawl_finding_rows diagnose_until_named(fixture *p, pawl_store *store, const char *part)
 {
     const pawl_diagnosis asked = {.now = pawl_clock_now(NULL)};
     pawl_finding_rows    rows  = diagnose_as(p, store, asked);
@@ -78,7 +78,7 @@ static pawl_finding_rows diagnose_until_named(ground *p, pawl_store *store, cons
     return rows;
 }
 
-ON_BOTH(a_transaction_that_stays_open, ground *p)
+ON_BOTH(a_transaction_that_stays_open, fixture *p)
 {
     pawl_store *store = open_here(p, p->url);
     MYSQL      *other = raw_connect(p, p->database);
@@ -95,7 +95,7 @@ ON_BOTH(a_transaction_that_stays_open, ground *p)
 }
 
 /* No session has it: there is nothing to kill. */
-ON_BOTH(a_prepared_xa_transaction, ground *p)
+ON_BOTH(a_prepared_xa_transaction, fixture *p)
 {
     pawl_store *store = open_here(p, p->url);
     MYSQL      *other = raw_connect(p, p->database);
@@ -112,10 +112,10 @@ ON_BOTH(a_prepared_xa_transaction, ground *p)
 }
 
 /* The end of its connection would make another worker run the message at once. */
-ON_BOTH(a_handler_that_runs_for_long, ground *p)
+ON_BOTH(a_handler_that_runs_for_long, fixture *p)
 {
     pawl_store *look = open_here(p, p->url), *worker = NULL;
-    ok(p, ground_open(p, p->url, NULL, &worker));
+    ok(p, fixture_open(p, p->url, NULL, &worker));
     ok(p, pawl_store_worker_open(worker, PAWL_TEXT("desk"), PAWL_TEXT("[]"), NOW, &p->error));
     ok(p, pawl_store_handler_transaction_begin(worker, &p->error));
     raw_run(pawl_store_native(worker, "MYSQL"), "select count(*) from pawl_queue for update");
@@ -124,7 +124,7 @@ ON_BOTH(a_handler_that_runs_for_long, ground *p)
     test_now(worker);
 }
 
-ON_BOTH(rows_that_nobody_takes, ground *p)
+ON_BOTH(rows_that_nobody_takes, fixture *p)
 {
     pawl_store *store = open_here(p, p->url);
     raw_run(p->raw,
@@ -154,7 +154,7 @@ ON_BOTH(rows_that_nobody_takes, ground *p)
 /* ---- Remedies ----------------------------------------------------------- */
 
 /* A command for a shell: by the socket, and whatever the names are. */
-ON_BOTH(a_remedy_leads_to_the_same_server, ground *p)
+ON_BOTH(a_remedy_leads_to_the_same_server, fixture *p)
 {
     pawl_store *store;
     raw_run(p->raw, test_text("create database `%s's`", p->database));
@@ -167,7 +167,7 @@ ON_BOTH(a_remedy_leads_to_the_same_server, ground *p)
     ok(p, pawl_store_schema(url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error));
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_EXISTING;
-    ok(p, ground_open(p, url, &options, &store));
+    ok(p, fixture_open(p, url, &options, &store));
     raw_run(p->raw, "set global innodb_flush_log_at_trx_commit = 2");
     pawl_finding_rows rows = diagnose(p, store);
     raw_run(p->raw, "set global innodb_flush_log_at_trx_commit = 1");
@@ -182,9 +182,9 @@ ON_BOTH(a_remedy_leads_to_the_same_server, ground *p)
 
 #define OTHERS 4 /* connections */
 
-ON_BOTH(a_user_without_rights, ground *p)
+ON_BOTH(a_user_without_rights, fixture *p)
 {
-    const char *name = test_text("p%.28s", p->database + strlen("pawl_ground_"));
+    const char *name = test_text("p%.28s", p->database + strlen("pawl_fixture_"));
     ok(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL));
     raw_run(p->raw, test_text("create user '%s'@'%%'", name));
     raw_run(p->raw, test_text("grant select on %s.* to '%s'@'%%'", p->database, name));
@@ -216,14 +216,14 @@ ON_BOTH(a_user_without_rights, ground *p)
 }
 
 /* The catalog has no tables that the user may do nothing with. */
-ON_BOTH(a_table_without_any_right_is_not_missing, ground *p)
+ON_BOTH(a_table_without_any_right_is_not_missing, fixture *p)
 {
     static const struct {
         const char *granted, *denied;
     } steps[] = {{"pawl_queue", "pawl_schema"}, {"pawl_schema", "shop_Order"}};
     pawl_store *store;
     apply(p);
-    const char *name = test_text("p%.28s", p->database + strlen("pawl_ground_"));
+    const char *name = test_text("p%.28s", p->database + strlen("pawl_fixture_"));
     raw_run(p->raw, test_text("create user '%s'@'%%'", name));
     const char *url = test_text("%s://%s@%s:%u/%s", p->scheme, name, p->host, p->port, p->database);
     for (size_t i = 0; i < COUNT(steps); i++) {
@@ -238,5 +238,5 @@ ON_BOTH(a_table_without_any_right_is_not_missing, ground *p)
     raw_run(p->raw, test_text("drop user '%s'@'%%'", name));
 }
 
-int (*const tests_missing)(void) = grounds_are_missing;
+int (*const tests_missing)(void) = fixtures_are_missing;
 #endif

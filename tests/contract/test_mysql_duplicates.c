@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_MYSQL
 
-#include "contract/mysql_ground.h"
+#include "contract/mysql_fixture.h"
 
 #define MANY 16 /* on both servers a set, where there are sets */
 
@@ -143,7 +143,7 @@ static void make_set(set *s, kind of, uint32_t count)
     }
 }
 
-static pawl_code commit(ground *p, pawl_store *store, set *s, size_t *refused_count)
+static pawl_code commit(fixture *p, pawl_store *store, set *s, size_t *refused_count)
 {
     pawl_refusals refused = {.arena = p->arena};
     pawl_code     code    = pawl_store_commit(store, &s->changes, &refused, &p->error);
@@ -151,7 +151,7 @@ static pawl_code commit(ground *p, pawl_store *store, set *s, size_t *refused_co
     return code;
 }
 
-static pawl_store *open_worker(ground *p)
+static pawl_store *open_worker(fixture *p)
 {
     pawl_store *store;
     apply(p);
@@ -179,14 +179,14 @@ static const struct {
     {"shop_Order", SAGA, true},
 };
 
-static void expect_rows(ground *p, const char *table, long long count)
+static void expect_rows(fixture *p, const char *table, long long count)
 {
     assert_int_equal(raw_number(p->raw, test_text("select count(*) from %s", table)), count);
 }
 
 /* The row of the trigger's own table is there, the row that is written is not. Without the trigger it is written, and
  * then it is there. */
-static void write_twice(ground *p, pawl_store *store, size_t row, uint32_t count)
+static void write_twice(fixture *p, pawl_store *store, size_t row, uint32_t count)
 {
     const char *table = cases[row].table;
     set         s;
@@ -215,7 +215,7 @@ static void write_twice(ground *p, pawl_store *store, size_t row, uint32_t count
     raw_run(p->raw, "delete from pawl_aggregator_flush");
 }
 
-ON_BOTH(a_key_that_a_trigger_finds_taken_is_a_failure, ground *p)
+ON_BOTH(a_key_that_a_trigger_finds_taken_is_a_failure, fixture *p)
 {
     pawl_store *store = open_worker(p);
     raw_run(p->raw, "create table audit (n int primary key)");
@@ -228,7 +228,7 @@ ON_BOTH(a_key_that_a_trigger_finds_taken_is_a_failure, ground *p)
 }
 
 /* A round with such a row is done again, with each answer awaited. */
-ON_BOTH(rows_beside_one_that_is_there_are_written, ground *p)
+ON_BOTH(rows_beside_one_that_is_there_are_written, fixture *p)
 {
     pawl_store *store = open_worker(p);
     set         s;
@@ -247,7 +247,7 @@ ON_BOTH(rows_beside_one_that_is_there_are_written, ground *p)
 /* ---- Numbers ------------------------------------------------------------- */
 
 /* Behind the last number there is none: the key of a row that is there is tried again. */
-ON_BOTH(a_queue_whose_numbers_are_used_up_takes_nothing_without_a_word, ground *p)
+ON_BOTH(a_queue_whose_numbers_are_used_up_takes_nothing_without_a_word, fixture *p)
 {
     pawl_store *store = open_worker(p);
     set         s;
@@ -279,7 +279,7 @@ static pawl_value next_of(const pawl_saga_table *table, const shift *one)
                                                        : pawl_value_text(pawl_text_of(one->next));
 }
 
-static pawl_code begin_shift(ground *p, pawl_store *store, const pawl_saga_table *table, shift one,
+static pawl_code begin_shift(fixture *p, pawl_store *store, const pawl_saga_table *table, shift one,
                              size_t *refused)
 {
     pawl_saga_insert insert = {.table        = table,
@@ -293,7 +293,7 @@ static pawl_code begin_shift(ground *p, pawl_store *store, const pawl_saga_table
     return commit(p, store, &s, refused);
 }
 
-static pawl_code move_shift(ground *p, pawl_store *store, const pawl_saga_table *table, shift one,
+static pawl_code move_shift(fixture *p, pawl_store *store, const pawl_saga_table *table, shift one,
                             size_t *refused)
 {
     pawl_saga_update update = {.table        = table,
@@ -308,7 +308,7 @@ static pawl_code move_shift(ground *p, pawl_store *store, const pawl_saga_table 
 }
 
 /* The owner's own index on a saga table refuses what pawl's keys do not. */
-ON_BOTH(d37_an_index_of_the_owners_is_not_a_correlation, ground *p)
+ON_BOTH(d37_an_index_of_the_owners_is_not_a_correlation, fixture *p)
 {
     const pawl_saga_table *tables[] = {&order_table, &shift_table};
     const pawl_schema_spec spec     = {.tables = tables, .table_count = COUNT(tables)};
@@ -341,7 +341,7 @@ ON_BOTH(d37_an_index_of_the_owners_is_not_a_correlation, ground *p)
 /* ---- Callers' transactions ------------------------------------------------- */
 
 /* A message that another program sent behind the beginning of the transaction is there, though that sees an older state. */
-ON_BOTH(a_row_that_a_callers_transaction_does_not_see_is_there, ground *p)
+ON_BOTH(a_row_that_a_callers_transaction_does_not_see_is_there, fixture *p)
 {
     pawl_store *store = open_worker(p);
     MYSQL      *own   = raw_connect(p, p->database);
@@ -362,6 +362,6 @@ ON_BOTH(a_row_that_a_callers_transaction_does_not_see_is_there, ground *p)
     mysql_close(own);
 }
 
-int (*const tests_missing)(void) = grounds_are_missing;
+int (*const tests_missing)(void) = fixtures_are_missing;
 
 #endif

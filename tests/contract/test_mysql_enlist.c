@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_MYSQL
 
-#include "contract/mysql_ground.h"
+#include "contract/mysql_fixture.h"
 
 #include <pthread.h>
 
@@ -17,7 +17,7 @@ static void *update_first(void *context)
     return NULL;
 }
 
-static pawl_store *open_plain(ground *p)
+static pawl_store *open_plain(fixture *p)
 {
     pawl_store *store;
     apply(p);
@@ -27,7 +27,7 @@ static pawl_store *open_plain(ground *p)
     return store;
 }
 
-static pawl_code enlist(ground *p, pawl_store *store, MYSQL *own)
+static pawl_code enlist(fixture *p, pawl_store *store, MYSQL *own)
 {
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
@@ -35,7 +35,7 @@ static pawl_code enlist(ground *p, pawl_store *store, MYSQL *own)
 }
 
 /* The server undoes the transaction of `own`: the other one has more to undo. */
-static void meet_deadlock(ground *p, MYSQL *own, const char *begin)
+static void meet_deadlock(fixture *p, MYSQL *own, const char *begin)
 {
     pthread_t thread;
     raw_run(own, begin);
@@ -49,14 +49,14 @@ static void meet_deadlock(ground *p, MYSQL *own, const char *begin)
     raw_run(p->raw, "rollback");
 }
 
-static void expect_none(ground *p)
+static void expect_none(fixture *p)
 {
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 0);
 }
 
 static const char *const begins[] = {"begin", "set autocommit = 0"};
 
-ON_BOTH(s33_nothing_is_written_behind_a_deadlock_of_the_applications, ground *p)
+ON_BOTH(s33_nothing_is_written_behind_a_deadlock_of_the_applications, fixture *p)
 {
     pawl_store *store = open_plain(p);
     for (size_t i = 0; i < COUNT(begins); i++) {
@@ -82,7 +82,7 @@ ON_BOTH(s33_nothing_is_written_behind_a_deadlock_of_the_applications, ground *p)
 }
 
 /* A statement that is undone by itself leaves its transaction, and without autocommit a transaction need not be open yet. */
-ON_BOTH(s33_a_failed_statement_leaves_a_transaction_to_write_in, ground *p)
+ON_BOTH(s33_a_failed_statement_leaves_a_transaction_to_write_in, fixture *p)
 {
     pawl_store *store = open_plain(p);
     MYSQL      *own   = raw_connect(p, p->database);
@@ -100,5 +100,5 @@ ON_BOTH(s33_a_failed_statement_leaves_a_transaction_to_write_in, ground *p)
     mysql_close(own);
 }
 
-int (*const tests_missing)(void) = grounds_are_missing;
+int (*const tests_missing)(void) = fixtures_are_missing;
 #endif

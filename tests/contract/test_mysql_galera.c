@@ -7,11 +7,11 @@
 
 #ifdef PAWL_HAVE_MYSQL
 
-#include "conformance/suite/journal.h"
+#include "conformance/suite/event_store.h"
 #include "conformance/suite/run.h"
 
 #undef TEXT
-#include "contract/mysql_ground.h"
+#include "contract/mysql_fixture.h"
 
 #define CASE(function) \
     TESTS(function, void **state, cmocka_unit_test_setup_teardown(function, setup, teardown))
@@ -36,7 +36,7 @@ static bool read_url(cluster *c)
 
 static MYSQL *connect_node(const cluster *c, unsigned node, const char *database)
 {
-    ground p = {.port = c->ports[node]};
+    fixture p = {.port = c->ports[node]};
     snprintf(p.host, sizeof p.host, "127.0.0.1");
     return raw_connect(&p, database);
 }

@@ -18,7 +18,7 @@ static int requests(const lossy *way)
     return proxy_requests(way->context);
 }
 
-ON_BOTH(o32_what_is_told_is_what_is_there, ground *p)
+ON_BOTH(o32_what_is_told_is_what_is_there, fixture *p)
 {
     char         failure[1000];
     suite_tables tables;
@@ -41,6 +41,6 @@ ON_BOTH(o32_what_is_told_is_what_is_there, ground *p)
     assert_true(lost > (turns_are_whole() ? 100 : 25));
 }
 
-int (*const tests_missing)(void) = grounds_are_missing;
+int (*const tests_missing)(void) = fixtures_are_missing;
 
 #endif

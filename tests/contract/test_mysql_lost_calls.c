@@ -1,4 +1,4 @@
-/* test_mysql_lost_calls.c - requests and answers of a claim, a walk, an enlist, a worker's beginning and an
+/* test_mysql_lost_calls.c - requests and answers of a claim, a scan, an enlist, a worker's beginning and an
  * apply are lost in turn, on MySQL and MariaDB: what was told is what is there, and the next try works.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -20,7 +20,7 @@
 /* ---- Losing ----------------------------------------------------------------- */
 
 typedef struct trip {
-    ground    *p;
+    fixture   *p;
     proxy     *between;
     char       url[300]; /* through the proxy */
     proxy_loss loss;
@@ -48,7 +48,7 @@ static void expect_told(const trip *t, pawl_code code, bool is_failure)
                  t->number, pawl_code_name(code), t->p->error.text);
 }
 
-static trip begin_trip(ground *p)
+static trip begin_trip(fixture *p)
 {
     trip t = {.p = p, .between = open_proxy(p)};
     through_proxy(p, t.between, t.url, sizeof t.url);
@@ -56,7 +56,7 @@ static trip begin_trip(ground *p)
 }
 
 /* The call answers whether what it was to lose was lost, and has so many requests at least. */
-static void lose_each(ground *p, bool (*call)(trip *t), int requests)
+static void lose_each(fixture *p, bool (*call)(trip *t), int requests)
 {
     trip t    = begin_trip(p);
     int  lost = 0;
@@ -71,33 +71,33 @@ static void lose_each(ground *p, bool (*call)(trip *t), int requests)
     assert_true(lost >= 2 * requests);
 }
 
-static void lose_in_turn(ground *p, bool (*call)(trip *t))
+static void lose_in_turn(fixture *p, bool (*call)(trip *t))
 {
     lose_each(p, call, 4);
 }
 
 /* ---- Stores ----------------------------------------------------------------- */
 
-static pawl_code begin_worker(ground *p, pawl_store *store)
+static pawl_code begin_worker(fixture *p, pawl_store *store)
 {
     return pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error);
 }
 
-static pawl_store *open_only(ground *p, const char *url)
+static pawl_store *open_only(fixture *p, const char *url)
 {
     pawl_store *store;
     ok(p, open_at(p, url, 20000, &store));
     return store;
 }
 
-static pawl_store *open_worker(ground *p, const char *url)
+static pawl_store *open_worker(fixture *p, const char *url)
 {
     pawl_store *store = open_only(p, url);
     ok(p, begin_worker(p, store));
     return store;
 }
 
-static void end_worker(ground *p, pawl_store *store)
+static void end_worker(fixture *p, pawl_store *store)
 {
     ok(p, pawl_store_worker_close(store, NOW, &p->error));
     test_now(store);
@@ -116,28 +116,28 @@ static pawl_changes one_send(pawl_queue_send *send)
     return (pawl_changes){.now = NOW, ONE_UNIT, .queue_send = {send, 1}};
 }
 
-static pawl_code send_next(ground *p, pawl_store *store)
+static pawl_code send_next(fixture *p, pawl_store *store)
 {
     pawl_queue_send send;
     pawl_changes    changes = one_send(&send);
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
-static long long queued(const ground *p)
+static long long queued(const fixture *p)
 {
     return raw_number(p->raw, "select count(*) from pawl_queue");
 }
 
 /* ---- Claims ----------------------------------------------------------------- */
 
-static pawl_code claim(ground *p, pawl_store *store, size_t count, pawl_queue_rows *rows)
+static pawl_code claim(fixture *p, pawl_store *store, size_t count, pawl_queue_rows *rows)
 {
     pawl_queue_claim how = {
         .queue = TEXT("orders"), .due_max = NOW, .count_max = count, .now = NOW};
     return pawl_store_queue_claim(store, &how, p->arena, rows, &p->error);
 }
 
-static void settle(ground *p, pawl_store *store, const pawl_queue_rows *rows)
+static void settle(fixture *p, pawl_store *store, const pawl_queue_rows *rows)
 {
     pawl_queue_settle settles[4];
     pawl_changes      changes = {.now = NOW, ONE_UNIT};
@@ -153,7 +153,7 @@ static void settle(ground *p, pawl_store *store, const pawl_queue_rows *rows)
  * connects again ends it, though the server still takes it for alive. */
 static bool claim_two(trip *t)
 {
-    ground         *p     = t->p;
+    fixture        *p     = t->p;
     pawl_store     *store = open_worker(p, t->url), *other = open_worker(p, p->url);
     pawl_queue_rows rows, rest;
     for (int i = 0; i < 3; i++)
@@ -176,7 +176,7 @@ static bool claim_two(trip *t)
     return was;
 }
 
-ON_BOTH(e8_a_claim_that_was_lost_is_nobodys, ground *p)
+ON_BOTH(e8_a_claim_that_was_lost_is_nobodys, fixture *p)
 {
     lose_in_turn(p, claim_two);
 }
@@ -184,7 +184,7 @@ ON_BOTH(e8_a_claim_that_was_lost_is_nobodys, ground *p)
 /* Its connection is another one, which has the worker's row locked; the server does not notice that it is gone. */
 static bool send_beside_a_claim(trip *t)
 {
-    ground         *p     = t->p;
+    fixture        *p     = t->p;
     pawl_store     *store = open_worker(p, t->url);
     pawl_queue_rows rows;
     ok(p, send_next(p, store));
@@ -203,7 +203,7 @@ static bool send_beside_a_claim(trip *t)
     return was;
 }
 
-ON_BOTH(o32_a_send_beside_a_claim_is_told_of, ground *p)
+ON_BOTH(o32_a_send_beside_a_claim_is_told_of, fixture *p)
 {
     lose_in_turn(p, send_beside_a_claim);
 }
@@ -219,7 +219,7 @@ typedef struct claim_by {
 } claim_by;
 
 /* Rows of a claim come as they are read. The session, or the claim's statement, ends behind the first row. */
-static void end_amid_rows(ground *p, const char *what, pawl_code expected, const char *text)
+static void end_amid_rows(fixture *p, const char *what, pawl_code expected, const char *text)
 {
     static const pawl__field fields[] = {PAWL__AS_OF(claim_by, queue, TEXT),
                                          PAWL__AS_OF(claim_by, due_max, TIME),
@@ -247,7 +247,7 @@ static void end_amid_rows(ground *p, const char *what, pawl_code expected, const
     end_worker(p, store);
 }
 
-ON_BOTH(d37_a_session_or_statement_that_ends_amid_rows_is_told_as_that, ground *p)
+ON_BOTH(d37_a_session_or_statement_that_ends_amid_rows_is_told_as_that, fixture *p)
 {
     apply(p);
     pawl_store *store = open_worker(p, p->url);
@@ -261,30 +261,30 @@ ON_BOTH(d37_a_session_or_statement_that_ends_amid_rows_is_told_as_that, ground *
 /* ---- Walks ------------------------------------------------------------------ */
 
 /* The row that the page must have; a page that was lost is asked for again. */
-static pawl_scan_row walk_on(trip *t, pawl_store *store, const pawl_scan_row *after, bool *was)
+static pawl_scan_row scan_on(trip *t, pawl_store *store, const pawl_scan_row *after, bool *was)
 {
-    const pawl_scan walk = {.kind = PAWL_SCAN_QUEUE, .after = after, .count_max = 1};
+    const pawl_scan scan = {.kind = PAWL_SCAN_QUEUE, .after = after, .count_max = 1};
     pawl_scan_rows  rows;
     lose(t);
-    pawl_code code = pawl_store_scan(store, &walk, t->p->arena, &rows, &t->p->error);
+    pawl_code code = pawl_store_scan(store, &scan, t->p->arena, &rows, &t->p->error);
     *was           = was_lost(t);
     expect_told(t, code, *was);
     assert_int_equal(rows.count, code == PAWL_OK);
     if (code != PAWL_OK)
-        ok(t->p, pawl_store_scan(store, &walk, t->p->arena, &rows, &t->p->error));
+        ok(t->p, pawl_store_scan(store, &scan, t->p->arena, &rows, &t->p->error));
     assert_int_equal(rows.count, 1);
     return rows.items[0];
 }
 
-static bool walk_two(trip *t)
+static bool scan_two(trip *t)
 {
-    ground     *p     = t->p;
+    fixture    *p     = t->p;
     pawl_store *store = open_only(p, t->url), *other = open_worker(p, p->url);
     bool        was_first, was_second;
     ok(p, send_next(p, other));
     ok(p, send_next(p, other));
-    pawl_scan_row first  = walk_on(t, store, NULL, &was_first);
-    pawl_scan_row second = walk_on(t, store, &first, &was_second);
+    pawl_scan_row first  = scan_on(t, store, NULL, &was_first);
+    pawl_scan_row second = scan_on(t, store, &first, &was_second);
     assert_true(second.number > first.number);
     assert_false(pawl_text_equal(second.message.id, first.message.id));
     raw_run(p->raw, "delete from pawl_queue");
@@ -293,9 +293,9 @@ static bool walk_two(trip *t)
     return was_first || was_second;
 }
 
-ON_BOTH(a_walk_that_was_lost_goes_on, ground *p)
+ON_BOTH(a_walk_that_was_lost_goes_on, fixture *p)
 {
-    lose_each(p, walk_two, 1);
+    lose_each(p, scan_two, 1);
 }
 
 /* ---- Callers' transactions ---------------------------------------------------- */
@@ -304,8 +304,8 @@ ON_BOTH(a_walk_that_was_lost_goes_on, ground *p)
  * is half there. */
 static bool enlist_one(trip *t)
 {
-    ground         *p     = t->p;
-    ground          q     = {.port = (unsigned)proxy_port(t->between), .host = "127.0.0.1"};
+    fixture        *p     = t->p;
+    fixture         q     = {.port = (unsigned)proxy_port(t->between), .host = "127.0.0.1"};
     pawl_store     *store = open_worker(p, p->url);
     MYSQL          *own   = raw_connect(&q, p->database);
     pawl_queue_send send;
@@ -328,7 +328,7 @@ static bool enlist_one(trip *t)
     return was;
 }
 
-ON_BOTH(o32_an_enlist_that_was_lost_is_told, ground *p)
+ON_BOTH(o32_an_enlist_that_was_lost_is_told, fixture *p)
 {
     lose_in_turn(p, enlist_one);
 }
@@ -338,7 +338,7 @@ ON_BOTH(o32_an_enlist_that_was_lost_is_told, ground *p)
 /* A worker that was told so has the row, its epoch and the lock. */
 static bool begin_one(trip *t)
 {
-    ground           *p     = t->p;
+    fixture          *p     = t->p;
     pawl_store       *store = open_only(p, t->url);
     pawl_worker_info *living;
     size_t            count = 0;
@@ -359,14 +359,14 @@ static bool begin_one(trip *t)
     return was;
 }
 
-ON_BOTH(o20_a_worker_that_was_lost_while_it_began_begins_again, ground *p)
+ON_BOTH(o20_a_worker_that_was_lost_while_it_began_begins_again, fixture *p)
 {
     lose_in_turn(p, begin_one);
 }
 
 /* A server whose names have no case (lower_case_table_names) uses the database's own: so do the locks that workers
  * live by. */
-ON_BOTH(o20_a_database_by_another_spelling_has_the_same_workers, ground *p)
+ON_BOTH(o20_a_database_by_another_spelling_has_the_same_workers, fixture *p)
 {
     char        url[300], name[sizeof p->database] = "";
     proxy      *between = open_proxy(p);
@@ -393,7 +393,7 @@ ON_BOTH(o20_a_database_by_another_spelling_has_the_same_workers, ground *p)
 
 /* ---- Tables -------------------------------------------------------------------- */
 
-static void empty_database(ground *p)
+static void empty_database(fixture *p)
 {
     raw_run(p->raw, test_text("drop database %s", p->database));
     raw_run(p->raw, test_text("create database %s", p->database));
@@ -411,7 +411,7 @@ static pawl_code apply_through(const trip *t)
 /* An answer lost behind the last table, that of the lock's end, is no failure. */
 static bool try_apply(const trip *t)
 {
-    ground   *p        = t->p;
+    fixture  *p        = t->p;
     pawl_code code     = apply_through(t);
     bool      was      = was_lost(t);
     pawl_code verified = schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL);
@@ -422,7 +422,7 @@ static bool try_apply(const trip *t)
     return was;
 }
 
-ON_BOTH(d34_an_apply_that_was_lost_is_told_and_finished_by_the_next, ground *p)
+ON_BOTH(d34_an_apply_that_was_lost_is_told_and_finished_by_the_next, fixture *p)
 {
     trip t    = begin_trip(p);
     t.loss    = PROXY_LOSES_ANSWER;
@@ -440,6 +440,6 @@ ON_BOTH(d34_an_apply_that_was_lost_is_told_and_finished_by_the_next, ground *p)
     proxy_close(t.between);
 }
 
-int (*const tests_missing)(void) = grounds_are_missing;
+int (*const tests_missing)(void) = fixtures_are_missing;
 
 #endif

@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_MYSQL
 
-#include "contract/mysql_ground.h"
+#include "contract/mysql_fixture.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -27,7 +27,7 @@ static int64_t clock_ms(void)
 }
 
 /* `format` has the place of "host:port", and of the database behind it. */
-static void leads_nowhere(ground *p, const char *format, pawl_code code, const char *part)
+static void leads_nowhere(fixture *p, const char *format, pawl_code code, const char *part)
 {
     pawl_store *store;
     expect_code(
@@ -41,7 +41,7 @@ static void leads_nowhere(ground *p, const char *format, pawl_code code, const c
         fail_msg("'%s' shows a password", p->error.text);
 }
 
-ON_BOTH(d37_urls_that_lead_nowhere, ground *p)
+ON_BOTH(d37_urls_that_lead_nowhere, fixture *p)
 {
     leads_nowhere(p, "%s://pawl_nobody:" SECRET "@%s/%s", PAWL_EDENIED, "Access denied for user");
     leads_nowhere(p, "%s://root@%s/x%s", PAWL_ENOTSTORE, "Unknown database");
@@ -58,7 +58,7 @@ ON_BOTH(d37_urls_that_lead_nowhere, ground *p)
 }
 
 /* A server without TLS is refused where it is required: the library would go on in plain text. */
-ON_BOTH(d37_required_tls_is_there_or_the_server_is_refused, ground *p)
+ON_BOTH(d37_required_tls_is_there_or_the_server_is_refused, fixture *p)
 {
     pawl_store *store = NULL;
     apply(p);
@@ -93,7 +93,7 @@ static int listen_silently(unsigned *port)
     return fd;
 }
 
-ON_BOTH(d37_the_first_host_that_answers_is_taken, ground *p)
+ON_BOTH(d37_the_first_host_that_answers_is_taken, fixture *p)
 {
     unsigned    silent;
     pawl_store *store;
@@ -109,7 +109,7 @@ ON_BOTH(d37_the_first_host_that_answers_is_taken, ground *p)
 }
 
 /* Without a limit of its own a host has the call's deadline. */
-ON_BOTH(d37_a_host_that_is_silent_is_given_up_at_the_deadline, ground *p)
+ON_BOTH(d37_a_host_that_is_silent_is_given_up_at_the_deadline, fixture *p)
 {
     unsigned    silent;
     pawl_store *store;
@@ -124,7 +124,7 @@ ON_BOTH(d37_a_host_that_is_silent_is_given_up_at_the_deadline, ground *p)
 
 /* ---- Sessions ------------------------------------------------------------------ */
 
-static pawl_store *open_worker(ground *p, const char *url)
+static pawl_store *open_worker(fixture *p, const char *url)
 {
     pawl_store *store;
     ok(p, open_at(p, url, 5000, &store));
@@ -132,7 +132,7 @@ static pawl_store *open_worker(ground *p, const char *url)
     return store;
 }
 
-ON_BOTH(d20_a_session_has_pawls_settings, ground *p)
+ON_BOTH(d20_a_session_has_pawls_settings, fixture *p)
 {
     apply(p);
     pawl_store *store = open_worker(p, p->url);
@@ -169,7 +169,7 @@ static int listen_at_the_socket(char *path, size_t size)
     return fd;
 }
 
-static pawl_code wait_for_a_lock(ground *p, pawl_store *store)
+static pawl_code wait_for_a_lock(fixture *p, pawl_store *store)
 {
     pawl_changes changes = {.now = NOW, ONE_UNIT};
     raw_run(p->raw, "begin");
@@ -188,7 +188,7 @@ static pawl_code wait_for_a_lock(ground *p, pawl_store *store)
 
 /* "localhost" has a port in the URL, and other hosts stand before it: a statement is ended where it runs, and its
  * session lives on. */
-ON_BOTH(d37_a_statement_is_ended_where_it_runs, ground *p)
+ON_BOTH(d37_a_statement_is_ended_where_it_runs, fixture *p)
 {
     static const char *const formats[] = {"%s://root@localhost:%u/%s",
                                           "%s://root@localhost:1,localhost:%u/%s",
@@ -218,7 +218,7 @@ ON_BOTH(d37_a_statement_is_ended_where_it_runs, ground *p)
 
 /* A session with packets of the smallest size that pawl asks for; others have it meanwhile, too, and it does for
  * them. */
-static pawl_store *open_with_packets_of(ground *p, size_t size)
+static pawl_store *open_with_packets_of(fixture *p, size_t size)
 {
     const char *before = "select @@global.max_allowed_packet";
     const char *back =
@@ -230,7 +230,7 @@ static pawl_store *open_with_packets_of(ground *p, size_t size)
 }
 
 /* A value as large as a packet of the server goes in parts, and each of them has a packet's own bytes beside it. */
-ON_BOTH(a_body_as_large_as_a_packet_is_sent, ground *p)
+ON_BOTH(a_body_as_large_as_a_packet_is_sent, fixture *p)
 {
     size_t max = PAWL_BODY_SIZE_MAX;
     char  *all = calloc(1, max);
@@ -254,7 +254,7 @@ ON_BOTH(a_body_as_large_as_a_packet_is_sent, ground *p)
     free(all);
 }
 
-static size_t living(ground *p, pawl_store *store)
+static size_t living(fixture *p, pawl_store *store)
 {
     pawl_worker_info *items;
     size_t            count = 0;
@@ -262,7 +262,7 @@ static size_t living(ground *p, pawl_store *store)
     return count;
 }
 
-static void kill_session(ground *p, pawl_store *of)
+static void kill_session(fixture *p, pawl_store *of)
 {
     raw_run(p->raw, test_text("kill %lu", mysql_thread_id(pawl_store_native(of, "MYSQL"))));
     const char *sql =
@@ -273,7 +273,7 @@ static void kill_session(ground *p, pawl_store *of)
 }
 
 /* Its worker is dead at once for the others; at its next call it connects again and lives. */
-ON_BOTH(o20_a_session_that_is_ended_takes_the_workers_life_with_it, ground *p)
+ON_BOTH(o20_a_session_that_is_ended_takes_the_workers_life_with_it, fixture *p)
 {
     apply(p);
     pawl_store *a = open_worker(p, p->url), *b = open_worker(p, p->url);
@@ -288,7 +288,7 @@ ON_BOTH(o20_a_session_that_is_ended_takes_the_workers_life_with_it, ground *p)
 
 /* OpenSSL's list of errors is the thread's: what the end of a session leaves there is no failure of
  * another session's calls. MySQL speaks TLS unless it is told not to. */
-ON_BOTH(o20_a_session_that_is_ended_ends_no_other_over_tls, ground *p)
+ON_BOTH(o20_a_session_that_is_ended_ends_no_other_over_tls, fixture *p)
 {
     apply(p);
     pawl_store *a = open_worker(p, p->url), *b = open_worker(p, p->url);
@@ -309,7 +309,7 @@ static void own_sql(pawl_store *store, const char *sql)
 }
 
 /* The handler's writes went with its session: the commit must not go through without it, whoever notices first. */
-ON_BOTH(e24_a_handler_transaction_whose_session_ended_is_not_committed, ground *p)
+ON_BOTH(e24_a_handler_transaction_whose_session_ended_is_not_committed, fixture *p)
 {
     pawl_queue_rows rows = {0};
     apply(p);
@@ -333,7 +333,7 @@ ON_BOTH(e24_a_handler_transaction_whose_session_ended_is_not_committed, ground *
 
 /* Also where the next statement has begun another transaction: by itself, as autocommit is off behind a commit that was
  * sent ahead, or by a word of the handler's. */
-ON_BOTH(e24_a_handler_transaction_that_was_ended_is_not_committed, ground *p)
+ON_BOTH(e24_a_handler_transaction_that_was_ended_is_not_committed, fixture *p)
 {
     static const char *const ends[] = {"commit", "rollback", "rollback and chain",
                                        "commit and chain", "create table if not exists u (id int)"};
@@ -396,7 +396,7 @@ static void leave_second(MYSQL *mysql, const char *sql)
 }
 
 /* The session goes on: another one would not have the locks of the claims. */
-ON_BOTH(e24_rows_that_a_handler_did_not_read_are_passed_over, ground *p)
+ON_BOTH(e24_rows_that_a_handler_did_not_read_are_passed_over, fixture *p)
 {
     static const struct {
         void (*leave)(MYSQL *mysql, const char *sql);
@@ -439,7 +439,7 @@ static void *update_first(void *context)
 }
 
 /* The handler did not say that it failed, and nothing is wrong with its message: it is tried again. */
-ON_BOTH(e24_a_handler_transaction_that_a_deadlock_ended_is_no_mistake, ground *p)
+ON_BOTH(e24_a_handler_transaction_that_a_deadlock_ended_is_no_mistake, fixture *p)
 {
     pthread_t thread;
     apply(p);
@@ -465,7 +465,7 @@ ON_BOTH(e24_a_handler_transaction_that_a_deadlock_ended_is_no_mistake, ground *p
 
 /* A second handle of the worker ends the session of the first, and the lock's name is free of case and of
  * other databases. */
-ON_BOTH(o20_a_worker_has_one_session, ground *p)
+ON_BOTH(o20_a_worker_has_one_session, fixture *p)
 {
     pawl_store *second;
     apply(p);
@@ -485,14 +485,14 @@ ON_BOTH(o20_a_worker_has_one_session, ground *p)
 
 /* ---- Waiting --------------------------------------------------------------------- */
 
-static int64_t waited(ground *p, pawl_store *store, int64_t milliseconds, pawl_code expected)
+static int64_t waited(fixture *p, pawl_store *store, int64_t milliseconds, pawl_code expected)
 {
     int64_t begun = clock_ms();
     expect_code(p, pawl_store_wait(store, milliseconds * 1000, -1, &p->error), expected);
     return clock_ms() - begun;
 }
 
-ON_BOTH(o21_a_wait_ends_with_a_row_that_another_commits, ground *p)
+ON_BOTH(o21_a_wait_ends_with_a_row_that_another_commits, fixture *p)
 {
     apply(p);
     pawl_store *store = open_worker(p, p->url);
@@ -524,7 +524,7 @@ static void *interrupt_until_enough(void *context)
     return NULL;
 }
 
-ON_BOTH(o21_a_wait_is_interrupted_from_another_thread, ground *p)
+ON_BOTH(o21_a_wait_is_interrupted_from_another_thread, fixture *p)
 {
     pthread_t thread;
     pawl_code code = PAWL_OK;
@@ -542,14 +542,14 @@ ON_BOTH(o21_a_wait_is_interrupted_from_another_thread, ground *p)
 
 /* ---- Connections of callers --------------------------------------------------------- */
 
-static void enlist_is_refused(ground *p, pawl_store *store, MYSQL *native, const char *words)
+static void enlist_is_refused(fixture *p, pawl_store *store, MYSQL *native, const char *words)
 {
     pawl_changes changes = {0};
     expect_code(p, pawl_store_enlist(store, native, &changes, &p->error), PAWL_EINVAL);
     expect_text(p, words);
 }
 
-ON_BOTH(a_connection_that_is_not_fit_is_refused, ground *p)
+ON_BOTH(a_connection_that_is_not_fit_is_refused, fixture *p)
 {
     apply(p);
     pawl_store *store = open_worker(p, p->url);
@@ -565,7 +565,7 @@ ON_BOTH(a_connection_that_is_not_fit_is_refused, ground *p)
 }
 
 /* A mistake that no later try mends; the caller's own reads go on. */
-ON_BOTH(a_transaction_that_is_read_only_is_refused, ground *p)
+ON_BOTH(a_transaction_that_is_read_only_is_refused, fixture *p)
 {
     apply(p);
     pawl_store     *store   = open_worker(p, p->url);
@@ -589,7 +589,7 @@ int main(void)
 {
     /* Where the library looks for a socket, read when it begins. */
     setenv("MYSQL_UNIX_PORT", test_text("/tmp/pawl_mysql_%ld.sock", (long)getpid()), 1);
-    int missing = grounds_are_missing();
+    int missing = fixtures_are_missing();
     return missing != 0 ? missing : tests_run(NULL, NULL);
 }
 #endif

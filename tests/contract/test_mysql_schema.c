@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_MYSQL
 
-#include "contract/mysql_ground.h"
+#include "contract/mysql_fixture.h"
 
 #define STATEMENTS_MAX 120
 
@@ -41,7 +41,7 @@ static void cut(script *s)
     }
 }
 
-static void empty_database(ground *p)
+static void empty_database(fixture *p)
 {
     raw_run(p->raw, test_text("drop database %s", p->database));
     raw_run(p->raw, test_text("create database %s", p->database));
@@ -49,7 +49,7 @@ static void empty_database(ground *p)
 }
 
 /* The first statements were done when the run was broken off, in a session whose settings would keep nothing of them. */
-static void break_off(ground *p, const script *s, size_t done)
+static void break_off(fixture *p, const script *s, size_t done)
 {
     MYSQL *session = raw_connect(p, p->database);
     raw_run(session, "set session transaction read only");
@@ -60,7 +60,7 @@ static void break_off(ground *p, const script *s, size_t done)
 }
 
 /* Without sagas the version is the last that the script writes, so that no statement on tables commits it. */
-ON_BOTH(d34_the_scripts_version_stays_without_autocommit, ground *p)
+ON_BOTH(d34_the_scripts_version_stays_without_autocommit, fixture *p)
 {
     const pawl_schema_spec spec = {.table_count = 0};
     script                *s    = calloc(1, sizeof *s);
@@ -77,7 +77,7 @@ ON_BOTH(d34_the_scripts_version_stays_without_autocommit, ground *p)
 
 /* An apply that broke off may leave anything: no program opens the store before it is whole, verify
  * says what is missing, and the next apply makes the rest. */
-ON_BOTH(d34_an_apply_that_broke_off_is_finished_by_the_next, ground *p)
+ON_BOTH(d34_an_apply_that_broke_off_is_finished_by_the_next, fixture *p)
 {
     script     *s     = calloc(1, sizeof *s);
     pawl_store *store = NULL;
@@ -109,7 +109,7 @@ ON_BOTH(d34_an_apply_that_broke_off_is_finished_by_the_next, ground *p)
 /* ---- Verify ---------------------------------------------------------------- */
 
 /* After `sql` verify says this, and nothing else; apply and `undo` make it whole. */
-static void differs(ground *p, const char *sql, const char *words, const char *undo)
+static void differs(fixture *p, const char *sql, const char *words, const char *undo)
 {
     test_lines l = {.count = 0};
     raw_run(p->raw, sql);
@@ -121,7 +121,7 @@ static void differs(ground *p, const char *sql, const char *words, const char *u
 }
 
 /* The table may be another program's. */
-ON_BOTH(d20_a_saga_table_that_ignores_case_is_refused, ground *p)
+ON_BOTH(d20_a_saga_table_that_ignores_case_is_refused, fixture *p)
 {
     apply(p);
     raw_run(p->raw, "alter table shop_Order modify Correlation_order_id varchar(200) character set "
@@ -132,7 +132,7 @@ ON_BOTH(d20_a_saga_table_that_ignores_case_is_refused, ground *p)
 
 #define EXACT(p) (strcmp((p)->scheme, "mysql") == 0 ? "utf8mb4_0900_bin" : "utf8mb4_nopad_bin")
 
-ON_BOTH(d38_verify_sees_every_difference, ground *p)
+ON_BOTH(d38_verify_sees_every_difference, fixture *p)
 {
     char undo[300];
     bool is_mariadb = strcmp(p->scheme, "mariadb") == 0;
@@ -186,7 +186,7 @@ ON_BOTH(d38_verify_sees_every_difference, ground *p)
 }
 
 /* Columns that came with version 5. */
-ON_BOTH(a_table_of_the_version_before_gets_its_columns, ground *p)
+ON_BOTH(a_table_of_the_version_before_gets_its_columns, fixture *p)
 {
     test_lines l = {.count = 0};
     apply(p);
@@ -204,7 +204,7 @@ ON_BOTH(a_table_of_the_version_before_gets_its_columns, ground *p)
     "pawl_outbox_pending (State, Id, NextAttempt)"
 
 /* The index of pending outbox rows had three columns first. */
-ON_BOTH(an_outbox_index_without_the_endpoint_gets_it, ground *p)
+ON_BOTH(an_outbox_index_without_the_endpoint_gets_it, fixture *p)
 {
     test_lines l = {.count = 0};
     apply(p);
@@ -224,7 +224,7 @@ ON_BOTH(an_outbox_index_without_the_endpoint_gets_it, ground *p)
     "seq_in_index = 1"
 
 /* All indexes of the table but its key. */
-static void drop_indexes(ground *p, const char *table)
+static void drop_indexes(fixture *p, const char *table)
 {
     char sql[600];
     snprintf(sql, sizeof sql, DROPS, table);
@@ -237,7 +237,7 @@ static void drop_indexes(ground *p, const char *table)
 }
 
 /* "create table if not exists" makes no index of a table that is there. */
-ON_BOTH(d12_apply_makes_missing_indexes, ground *p)
+ON_BOTH(d12_apply_makes_missing_indexes, fixture *p)
 {
     static const char *const tables[] = {
         "pawl_queue",    "pawl_dead",    "pawl_inbox",      "pawl_outbox",           "pawl_events",
@@ -260,7 +260,7 @@ ON_BOTH(d12_apply_makes_missing_indexes, ground *p)
     "one union all select 2) as two"
 
 /* Two rows of one id: the index of ids cannot be made. Without it nothing would be deduplicated. */
-ON_BOTH(d34_an_apply_whose_index_fails_leaves_the_version, ground *p)
+ON_BOTH(d34_an_apply_whose_index_fails_leaves_the_version, fixture *p)
 {
     static const char *const before[] = {"update pawl_schema set Version = 4",
                                          "delete from pawl_schema"};
@@ -280,7 +280,7 @@ ON_BOTH(d34_an_apply_whose_index_fails_leaves_the_version, ground *p)
 }
 
 /* An open transaction keeps the table: whoever needs it waits behind an apply that waits. */
-ON_BOTH(d34_apply_waits_briefly_for_an_open_transaction, ground *p)
+ON_BOTH(d34_apply_waits_briefly_for_an_open_transaction, fixture *p)
 {
     pawl_schema_spec spec = {.tables = order_tables, .table_count = 1, .deadline = PAWL_SECONDS(3)};
     MYSQL           *reader = raw_connect(p, p->database);
@@ -298,7 +298,7 @@ ON_BOTH(d34_apply_waits_briefly_for_an_open_transaction, ground *p)
 }
 
 /* Apply changes no column, and says so. */
-ON_BOTH(d38_apply_says_what_it_leaves, ground *p)
+ON_BOTH(d38_apply_says_what_it_leaves, fixture *p)
 {
     apply(p);
     raw_run(p->raw, "alter table pawl_queue modify Attempts int not null");
@@ -319,7 +319,7 @@ ON_BOTH(d38_apply_says_what_it_leaves, ground *p)
 /* ---- What apply would run -------------------------------------------------- */
 
 /* Behind no lock. */
-static void plan_is_run(ground *p, const char *difference)
+static void plan_is_run(fixture *p, const char *difference)
 {
     static const char objects[] = "select count(*) from information_schema.columns where "
                                   "table_schema = database()";
@@ -341,7 +341,7 @@ static void plan_is_run(ground *p, const char *difference)
     free(s);
 }
 
-ON_BOTH(d34_a_plan_makes_what_apply_makes, ground *p)
+ON_BOTH(d34_a_plan_makes_what_apply_makes, fixture *p)
 {
     plan_is_run(p, "table pawl_queue is missing");
     raw_run(p->raw, "drop table pawl_dead");
@@ -357,7 +357,7 @@ ON_BOTH(d34_a_plan_makes_what_apply_makes, ground *p)
 
 /* ---- Together ---------------------------------------------------------------- */
 
-ON_BOTH(d26_a_second_apply_waits_for_the_first_within_its_deadline, ground *p)
+ON_BOTH(d26_a_second_apply_waits_for_the_first_within_its_deadline, fixture *p)
 {
     pawl_schema_spec spec = {.tables = order_tables, .table_count = 1};
     raw_run(p->raw, "do get_lock(concat('pawl_', left(sha2(database(), 256), 40)), 0)");
@@ -375,7 +375,7 @@ ON_BOTH(d26_a_second_apply_waits_for_the_first_within_its_deadline, ground *p)
         -1);
 }
 
-ON_BOTH(d28_a_newer_schema_and_a_column_of_another_type_are_refused, ground *p)
+ON_BOTH(d28_a_newer_schema_and_a_column_of_another_type_are_refused, fixture *p)
 {
     pawl_store *store = NULL;
     apply(p);
@@ -396,7 +396,7 @@ ON_BOTH(d28_a_newer_schema_and_a_column_of_another_type_are_refused, ground *p)
     expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
 }
 
-ON_BOTH(d27_drop_leaves_what_is_not_pawls, ground *p)
+ON_BOTH(d27_drop_leaves_what_is_not_pawls, fixture *p)
 {
     apply(p);
     raw_run(p->raw, "create table mine (id int primary key)");
@@ -411,7 +411,7 @@ ON_BOTH(d27_drop_leaves_what_is_not_pawls, ground *p)
 }
 
 /* Of a text with its character set. */
-static void expect_type(const ground *p, const char *table, const char *column, const char *type)
+static void expect_type(const fixture *p, const char *table, const char *column, const char *type)
 {
     if (raw_number(
             p->raw,
@@ -423,7 +423,7 @@ static void expect_type(const ground *p, const char *table, const char *column, 
         fail_msg("%s.%s is not %s", table, column, type);
 }
 
-ON_BOTH(d14_columns_have_the_types_of_the_source, ground *p)
+ON_BOTH(d14_columns_have_the_types_of_the_source, fixture *p)
 {
     static const pawl_saga_table by_time = {
         .type         = PAWL_TEXT_INIT("Shift"),
@@ -450,7 +450,7 @@ ON_BOTH(d14_columns_have_the_types_of_the_source, ground *p)
     expect_type(p, "shop_Visit", "Correlation_guest", "varchar(38) ascii");
 }
 
-ON_BOTH(d36_uuids_are_texts_of_one_form, ground *p)
+ON_BOTH(d36_uuids_are_texts_of_one_form, fixture *p)
 {
     pawl_store      *store   = NULL;
     pawl_timeout_set set     = {.name        = PAWL_TEXT("pay"),
@@ -474,7 +474,7 @@ ON_BOTH(d36_uuids_are_texts_of_one_form, ground *p)
 }
 
 /* A correlation that is new gets its column, with null in the rows that are there. */
-ON_BOTH(d12_apply_adds_what_is_missing, ground *p)
+ON_BOTH(d12_apply_adds_what_is_missing, fixture *p)
 {
     apply(p);
     raw_run(p->raw, "alter table shop_Order drop index Index_Correlation_order_id, "
@@ -487,5 +487,5 @@ ON_BOTH(d12_apply_adds_what_is_missing, ground *p)
     ok(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL));
 }
 
-int (*const tests_missing)(void) = grounds_are_missing;
+int (*const tests_missing)(void) = fixtures_are_missing;
 #endif

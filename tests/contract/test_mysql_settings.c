@@ -10,7 +10,7 @@
 
 #ifdef PAWL_HAVE_MYSQL
 
-#include "contract/mysql_ground.h"
+#include "contract/mysql_fixture.h"
 
 #include "contract/findings.h"
 #include "store/sql/dialects/mysql_statements.h"
@@ -36,7 +36,7 @@ static const char *const idle_limits[] = {"idle_transaction_timeout",
                                           "idle_readonly_transaction_timeout",
                                           "idle_write_transaction_timeout"};
 
-static void limit_idle(ground *p, bool is_default)
+static void limit_idle(fixture *p, bool is_default)
 {
     if (strcmp(p->scheme, "mariadb") == 0)
         for (size_t i = 0; i < COUNT(idle_limits); i++)
@@ -44,7 +44,7 @@ static void limit_idle(ground *p, bool is_default)
                     test_text("set global %s = %s", idle_limits[i], is_default ? "default" : "7"));
 }
 
-static void set_all(ground *p, bool is_default)
+static void set_all(fixture *p, bool is_default)
 {
     limit_idle(p, is_default);
     for (size_t i = 0; i < COUNT(settings); i++)
@@ -54,7 +54,7 @@ static void set_all(ground *p, bool is_default)
 
 static int teardown(void **state)
 {
-    ground *p = *state;
+    fixture *p = *state;
     if (p->raw != NULL) {
         set_all(p, true);
         raw_run(p->raw, "set global max_prepared_stmt_count = default");
@@ -62,7 +62,7 @@ static int teardown(void **state)
         raw_run(p->raw, "set global init_connect = default");
         raw_run(p->raw, "drop user if exists pawl_bound@'127.0.0.1'");
     }
-    return ground_teardown(state);
+    return fixture_teardown(state);
 }
 
 static pawl_saga_id id_of(unsigned number)
@@ -70,7 +70,7 @@ static pawl_saga_id id_of(unsigned number)
     return (pawl_saga_id){{{[0] = 1, [15] = (uint8_t)number}}};
 }
 
-static void begin_sagas(ground *p, pawl_store *store)
+static void begin_sagas(fixture *p, pawl_store *store)
 {
     pawl_saga_insert inserts[SAGAS];
     char             orders[SAGAS][20];
@@ -89,7 +89,7 @@ static void begin_sagas(ground *p, pawl_store *store)
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
-static void s2_settings_of_the_server_change_nothing(ground *p)
+static void s2_settings_of_the_server_change_nothing(fixture *p)
 {
     pawl_store   *store;
     pawl_value    ids[SAGAS];
@@ -121,7 +121,7 @@ static void s2_settings_of_the_server_change_nothing(ground *p)
             60);
 }
 
-static pawl_code send(ground *p, pawl_store *store, const char *id)
+static pawl_code send(fixture *p, pawl_store *store, const char *id)
 {
     pawl_queue_send send = {
         .queue   = TEXT("orders"),
@@ -131,7 +131,7 @@ static pawl_code send(ground *p, pawl_store *store, const char *id)
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
-static void leave_room_for_one(ground *p)
+static void leave_room_for_one(fixture *p)
 {
     char sql[100];
     snprintf(
@@ -146,7 +146,7 @@ static void leave_room_for_one(ground *p)
 
 /* A server that takes no more prepared statements is one that is away for a while: an endpoint waits. An application's
  * own transaction is as it was before, and commits without what was sent in it. */
-static void d37_a_server_without_room_for_a_statement_is_waited_for(ground *p)
+static void d37_a_server_without_room_for_a_statement_is_waited_for(fixture *p)
 {
     MYSQL           *own = raw_connect(p, p->database);
     pawl_store      *store;
@@ -189,7 +189,7 @@ static void d37_a_server_without_room_for_a_statement_is_waited_for(ground *p)
 
 /* ---- A server that becomes read-only ------------------------------------------- */
 
-static void make_bound(ground *p)
+static void make_bound(fixture *p)
 {
     apply(p);
     raw_run(p->raw, "create user pawl_bound@'127.0.0.1'");
@@ -197,7 +197,7 @@ static void make_bound(ground *p)
 }
 
 /* A worker that the setting binds, which the user root is not. */
-static pawl_store *open_bound(ground *p, bool is_twice)
+static pawl_store *open_bound(fixture *p, bool is_twice)
 {
     char        url[400], other[60] = "";
     pawl_store *store;
@@ -215,14 +215,14 @@ static unsigned long session_of(pawl_store *store)
     return mysql_thread_id(pawl_store_native(store, "MYSQL"));
 }
 
-static pawl_code wait_for_news(ground *p, pawl_store *store)
+static pawl_code wait_for_news(fixture *p, pawl_store *store)
 {
     return pawl_store_wait(store, PAWL_MILLISECONDS(1), -1, &p->error);
 }
 
 /* After a switch-over the old primary keeps its sessions. Where the URL names other hosts a worker that only waits leaves
  * it, and so does one whose write is refused, alone or among others. */
-static void d37_a_server_that_becomes_read_only_is_left(ground *p)
+static void d37_a_server_that_becomes_read_only_is_left(fixture *p)
 {
     enum { ALONE, IDLE, BUSY, BUSIER, WORKERS };
     pawl_store   *stores[WORKERS];
@@ -254,7 +254,7 @@ static void d37_a_server_that_becomes_read_only_is_left(ground *p)
 }
 
 /* A server or a login may say that transactions only read. */
-static void s2_a_login_whose_transactions_only_read_can_write(ground *p)
+static void s2_a_login_whose_transactions_only_read_can_write(fixture *p)
 {
     make_bound(p);
     raw_run(p->raw, "set global init_connect = 'set session transaction read only'");
@@ -266,7 +266,7 @@ static void s2_a_login_whose_transactions_only_read_can_write(ground *p)
 }
 
 /* The rights are as they were. */
-static void a_server_that_is_read_only_is_told_of(ground *p)
+static void a_server_that_is_read_only_is_told_of(fixture *p)
 {
     const pawl_diagnosis asked = {.now = pawl_clock_now(NULL), .transaction_age = 1};
     pawl_finding_rows    rows;
@@ -281,7 +281,7 @@ static void a_server_that_is_read_only_is_told_of(ground *p)
 }
 
 /* A setting is on as a number, or as a text of MariaDB 12.0.1 and later. */
-static void d37_each_form_of_read_only_is_known(ground *p)
+static void d37_each_form_of_read_only_is_known(fixture *p)
 {
     raw_run(p->raw, "set session sql_mode = 'TRADITIONAL'");
     assert_int_equal(
@@ -296,12 +296,12 @@ static void d37_each_form_of_read_only_is_known(ground *p)
 
 int main(void)
 {
-#define CASE(function, scheme)                                                      \
-    {                                                                               \
-#function " on " scheme, ground_run, ground_setup, teardown, &(ground_case) \
-        {                                                                           \
-            function, scheme                                                        \
-        }                                                                           \
+#define CASE(function, scheme)                                                         \
+    {                                                                                  \
+#function " on " scheme, fixture_run, fixture_setup, teardown, &(fixture_case) \
+        {                                                                              \
+            function, scheme                                                           \
+        }                                                                              \
     }
     const struct CMUnitTest tests[] = {
         CASE(s2_settings_of_the_server_change_nothing, "mysql"),
@@ -317,7 +317,7 @@ int main(void)
         CASE(a_server_that_is_read_only_is_told_of, "mysql"),
         CASE(a_server_that_is_read_only_is_told_of, "mariadb"),
     };
-    int missing = grounds_are_missing();
+    int missing = fixtures_are_missing();
     return missing != 0 ? missing
                         : cmocka_run_group_tests_name("mysql_settings", tests, NULL, NULL);
 }

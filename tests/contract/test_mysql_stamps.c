@@ -8,7 +8,7 @@
 
 #ifdef PAWL_HAVE_MYSQL
 
-#include "contract/mysql_ground.h"
+#include "contract/mysql_fixture.h"
 #include "store/mysql/mysql.h"
 
 #define ROWS 12
@@ -22,12 +22,12 @@ static void stamp_claims(pawl_store *store)
     own->remote.server.frees_dead = own->remote.claims.are_stamps = true;
 }
 
-static pawl_code begin_worker(ground *p, pawl_store *store)
+static pawl_code begin_worker(fixture *p, pawl_store *store)
 {
     return pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error);
 }
 
-static pawl_store *open_worker(ground *p)
+static pawl_store *open_worker(fixture *p)
 {
     pawl_store *store;
     ok(p, open_at(p, p->url, 20000, &store));
@@ -36,7 +36,7 @@ static pawl_store *open_worker(ground *p)
     return store;
 }
 
-static pawl_queue_rows claim(ground *p, pawl_store *store, size_t count)
+static pawl_queue_rows claim(fixture *p, pawl_store *store, size_t count)
 {
     pawl_queue_rows  rows;
     pawl_queue_claim how = {
@@ -45,7 +45,7 @@ static pawl_queue_rows claim(ground *p, pawl_store *store, size_t count)
     return rows;
 }
 
-static pawl_code settle(ground *p, pawl_store *store, const pawl_queue_rows *rows,
+static pawl_code settle(fixture *p, pawl_store *store, const pawl_queue_rows *rows,
                         pawl_queue_action action)
 {
     pawl_queue_settle settles[ROWS];
@@ -63,7 +63,7 @@ typedef struct pair {
     pawl_store *a, *b;
 } pair;
 
-static pair open_pair(ground *p)
+static pair open_pair(fixture *p)
 {
     apply(p);
     pair it = {.a = open_worker(p)};
@@ -72,7 +72,7 @@ static pair open_pair(ground *p)
     return it;
 }
 
-ON_BOTH(e8_two_workers_claim_no_row_twice, ground *p)
+ON_BOTH(e8_two_workers_claim_no_row_twice, fixture *p)
 {
     pair it             = open_pair(p);
     bool is_taken[ROWS] = {false};
@@ -90,7 +90,7 @@ ON_BOTH(e8_two_workers_claim_no_row_twice, ground *p)
 }
 
 /* The stamp goes with the row, or with its claim. */
-ON_BOTH(e8_what_is_settled_leaves_no_stamp, ground *p)
+ON_BOTH(e8_what_is_settled_leaves_no_stamp, fixture *p)
 {
     pair            it   = open_pair(p);
     pawl_queue_rows done = claim(p, it.a, 4);
@@ -105,7 +105,7 @@ ON_BOTH(e8_what_is_settled_leaves_no_stamp, ground *p)
 }
 
 /* Of a worker that was taken for dead: its stamps were deleted, and others have the rows. */
-ON_BOTH(e8_a_claim_that_went_to_another_settles_nothing, ground *p)
+ON_BOTH(e8_a_claim_that_went_to_another_settles_nothing, fixture *p)
 {
     pair            it   = open_pair(p);
     pawl_queue_rows lost = claim(p, it.a, 3);
@@ -121,7 +121,7 @@ ON_BOTH(e8_a_claim_that_went_to_another_settles_nothing, ground *p)
 }
 
 /* An answer to a claim was lost: the worker has stamps that it does not know, and keeps them. */
-ON_BOTH(e8_stamps_of_a_claim_without_an_answer_are_its_workers, ground *p)
+ON_BOTH(e8_stamps_of_a_claim_without_an_answer_are_its_workers, fixture *p)
 {
     pair it = open_pair(p);
     assert_int_equal(claim(p, it.a, 3).count, 3);
@@ -132,7 +132,7 @@ ON_BOTH(e8_stamps_of_a_claim_without_an_answer_are_its_workers, ground *p)
     ok(p, settle(p, it.a, &rows, PAWL_QUEUE_DONE));
 }
 
-ON_BOTH(e8_a_worker_that_ends_leaves_its_claims, ground *p)
+ON_BOTH(e8_a_worker_that_ends_leaves_its_claims, fixture *p)
 {
     pair it = open_pair(p);
     assert_int_equal(claim(p, it.a, 3).count, 3);
@@ -143,7 +143,7 @@ ON_BOTH(e8_a_worker_that_ends_leaves_its_claims, ground *p)
 /* ---- Heartbeats ----------------------------------------------------------------- */
 
 /* The last heartbeats of all workers were so long ago. */
-static void stand_still(ground *p, int seconds)
+static void stand_still(fixture *p, int seconds)
 {
     raw_run(
         p->raw,
@@ -153,7 +153,7 @@ static void stand_still(ground *p, int seconds)
 }
 
 /* How many rows a worker claims that opens now, which frees what the dead have. */
-static size_t claim_of_another(ground *p)
+static size_t claim_of_another(fixture *p)
 {
     pawl_store *store = open_worker(p);
     size_t      count = claim(p, store, ROWS).count;
@@ -163,20 +163,20 @@ static size_t claim_of_another(ground *p)
 
 /* A handle without a worker beats for one whose handler takes longer than the time after which it would
  * be dead, and for no worker beside it. */
-ON_BOTH(o26_a_worker_that_takes_long_keeps_its_claims, ground *p)
+ON_BOTH(o26_a_worker_that_takes_long_keeps_its_claims, fixture *p)
 {
     pair           it     = open_pair(p);
     pawl_worker_id slow[] = {{{{9}}}, pawl_store_worker(it.a)};
     pawl_store    *aside;
     ok(p, open_at(p, p->url, 20000, &aside));
-    expect_code(p, pawl_store_worker_beat(aside, slow, 2, NOW, &p->error), PAWL_EUNSUPPORTED);
+    expect_code(p, pawl_store_worker_heartbeat(aside, slow, 2, NOW, &p->error), PAWL_EUNSUPPORTED);
     expect_text(p, "hold a session lock and send no heartbeats");
     stamp_claims(aside);
     assert_int_equal(claim(p, it.a, 3).count, 3);
     assert_int_equal(claim(p, it.b, 2).count, 2);
     for (int i = 0; i < 2; i++) {
         stand_still(p, 20);
-        ok(p, pawl_store_worker_beat(aside, slow, 2, NOW, &p->error));
+        ok(p, pawl_store_worker_heartbeat(aside, slow, 2, NOW, &p->error));
         assert_int_equal(claim_of_another(p), ROWS - 3);
     }
     stand_still(p, 20);
@@ -193,13 +193,13 @@ static pawl_store          *beats_behind;
 static pawl_code look(pawl_store *store, pawl__sql_life *const *lives, size_t count,
                       pawl_error *error)
 {
-    pawl_code      code = real_ops->who_lives(store, lives, count, error);
+    pawl_code      code = real_ops->which_are_alive(store, lives, count, error);
     pawl_worker_id late = pawl_store_worker(beats_behind);
-    return code == PAWL_OK ? pawl_store_worker_beat(beats_behind, &late, 1, NOW, error) : code;
+    return code == PAWL_OK ? pawl_store_worker_heartbeat(beats_behind, &late, 1, NOW, error) : code;
 }
 
 /* Between the look at the dead and the freeing of what they have. */
-ON_BOTH(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims, ground *p)
+ON_BOTH(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims, fixture *p)
 {
     pair          it = open_pair(p);
     pawl__sql_ops ops;
@@ -208,7 +208,7 @@ ON_BOTH(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims, ground *p
     pawl__sql_store *looking = (pawl__sql_store *)it.b;
     real_ops                 = looking->ops;
     ops                      = *real_ops;
-    ops.who_lives            = look;
+    ops.which_are_alive      = look;
     looking->ops             = &ops;
     stand_still(p, 20);
     beats_behind = it.a;
@@ -220,6 +220,6 @@ ON_BOTH(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims, ground *p
     assert_int_equal(claim_of_another(p), ROWS);
 }
 
-int (*const tests_missing)(void) = grounds_are_missing;
+int (*const tests_missing)(void) = fixtures_are_missing;
 
 #endif

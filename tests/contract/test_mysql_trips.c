@@ -7,14 +7,14 @@
 
 #ifdef PAWL_HAVE_MYSQL
 
-#include "contract/mysql_ground.h"
+#include "contract/mysql_fixture.h"
 #include "store/mysql/mysql.h"
 #include "support/fault_memory.h"
 #include "support/thread.h"
 
 #define STREAMS 32 /* of two events each: powers of two */
 
-static pawl_store *open_worker(ground *p)
+static pawl_store *open_worker(fixture *p)
 {
     pawl_store *store;
     apply(p);
@@ -57,7 +57,7 @@ static long long statements_of(pawl_store *store)
     return status_of(store, "Questions");
 }
 
-static long long commit(ground *p, pawl_store *store, pawl_changes *changes)
+static long long commit(fixture *p, pawl_store *store, pawl_changes *changes)
 {
     pawl_refusals refused = {.arena = p->arena};
     long long     before  = statements_of(store);
@@ -67,7 +67,7 @@ static long long commit(ground *p, pawl_store *store, pawl_changes *changes)
 }
 
 /* Two events of each stream, behind the first `version`; statements. */
-static long long append(ground *p, pawl_store *store, int64_t version)
+static long long append(fixture *p, pawl_store *store, int64_t version)
 {
     pawl_event_append events[2 * STREAMS];
     char              names[STREAMS][40];
@@ -92,7 +92,7 @@ static long long append(ground *p, pawl_store *store, int64_t version)
 }
 
 /* Begin, fence, the look at the events before, the events, commit; autocommit stays off from commit to begin. */
-ON_BOTH(streams_go_on_by_one_look_and_one_set, ground *p)
+ON_BOTH(streams_go_on_by_one_look_and_one_set, fixture *p)
 {
     pawl_store *store = open_worker(p);
     for (int64_t version = 0; version < 6; version += 2) {
@@ -107,7 +107,7 @@ ON_BOTH(streams_go_on_by_one_look_and_one_set, ground *p)
 #define TIMEOUTS 32
 
 /* A timeout of each saga from the `first` one on; statements. */
-static long long set_timeouts(ground *p, pawl_store *store, uint8_t first, pawl_time due)
+static long long set_timeouts(fixture *p, pawl_store *store, uint8_t first, pawl_time due)
 {
     pawl_timeout_set timeouts[TIMEOUTS];
     for (uint8_t i = 0; i < TIMEOUTS; i++) {
@@ -124,7 +124,7 @@ static long long set_timeouts(ground *p, pawl_store *store, uint8_t first, pawl_
     return commit(p, store, &changes);
 }
 
-static long long count_timeouts(ground *p, int64_t generation)
+static long long count_timeouts(fixture *p, int64_t generation)
 {
     return raw_number(p->raw,
                       test_text("select count(*) from pawl_timeouts where Generation = %lld",
@@ -133,7 +133,7 @@ static long long count_timeouts(ground *p, int64_t generation)
 
 /* Begin, fence, savepoint, the look for those that are armed, the new ones, commit. Those that are armed are set by the
  * look; of sets with both, each is written as what it is. */
-ON_BOTH(timeouts_are_set_by_one_look_and_one_set, ground *p)
+ON_BOTH(timeouts_are_set_by_one_look_and_one_set, fixture *p)
 {
     pawl_store *store = open_worker(p);
     (void)set_timeouts(p, store, 1, 1); /* prepares all statements */
@@ -148,7 +148,7 @@ ON_BOTH(timeouts_are_set_by_one_look_and_one_set, ground *p)
 }
 
 /* Each worker asks for them twice a minute: of many timeouts the first of each destination is read, and no other. */
-ON_BOTH(e13_destinations_are_found_without_reading_their_timeouts, ground *p)
+ON_BOTH(e13_destinations_are_found_without_reading_their_timeouts, fixture *p)
 {
     pawl_foreign_rows rows;
     pawl_store       *store = open_worker(p);
@@ -172,7 +172,7 @@ ON_BOTH(e13_destinations_are_found_without_reading_their_timeouts, ground *p)
 #define SWEPT 10
 
 /* Old lines are the first ones: of many lines a sweep reads as many as it may delete. */
-ON_BOTH(a_sweep_reads_no_line_that_it_may_not_delete, ground *p)
+ON_BOTH(a_sweep_reads_no_line_that_it_may_not_delete, fixture *p)
 {
     pawl_store *store = open_worker(p);
     char        sql[400];
@@ -199,7 +199,7 @@ ON_BOTH(a_sweep_reads_no_line_that_it_may_not_delete, ground *p)
 /* ---- A queue ---------------------------------------------------------------- */
 
 /* Of many messages of one due time a page reads its own. */
-ON_BOTH(a_page_of_messages_of_one_due_time_reads_no_others, ground *p)
+ON_BOTH(a_page_of_messages_of_one_due_time_reads_no_others, fixture *p)
 {
     pawl_store         *store = open_worker(p);
     pawl_queue_messages rows;
@@ -219,7 +219,7 @@ ON_BOTH(a_page_of_messages_of_one_due_time_reads_no_others, ground *p)
 }
 
 /* Messages 1 to LINES, due one after the other; the first. */
-static pawl_queue_row fill_queue(ground *p, pawl_store *store)
+static pawl_queue_row fill_queue(fixture *p, pawl_store *store)
 {
     pawl_queue_messages rows;
     pawl_queue_query    query = {.queue = TEXT("orders"), .count_max = 1};
@@ -238,7 +238,7 @@ static pawl_queue_row fill_queue(ground *p, pawl_store *store)
 }
 
 /* From the middle of a queue. */
-ON_BOTH(a_page_of_messages_reads_no_others, ground *p)
+ON_BOTH(a_page_of_messages_reads_no_others, fixture *p)
 {
     pawl_store         *store = open_worker(p);
     pawl_queue_messages rows;
@@ -252,7 +252,7 @@ ON_BOTH(a_page_of_messages_reads_no_others, ground *p)
 }
 
 /* The rows in front of them are due. */
-ON_BOTH(retried_messages_are_found_without_reading_those_due, ground *p)
+ON_BOTH(retried_messages_are_found_without_reading_those_due, fixture *p)
 {
     pawl_store        *store = open_worker(p);
     pawl_queue_rows    rows;
@@ -266,7 +266,7 @@ ON_BOTH(retried_messages_are_found_without_reading_those_due, ground *p)
 }
 
 /* Half of them are due, the others are scheduled: each half is counted by itself. */
-ON_BOTH(messages_are_counted_without_reading_the_others, ground *p)
+ON_BOTH(messages_are_counted_without_reading_the_others, fixture *p)
 {
     pawl_store *store  = open_worker(p);
     pawl_stats  stats  = PAWL_STATS_INIT;
@@ -277,7 +277,7 @@ ON_BOTH(messages_are_counted_without_reading_the_others, ground *p)
 }
 
 /* From the middle of those of a destination. */
-ON_BOTH(a_page_of_timeouts_reads_no_others, ground *p)
+ON_BOTH(a_page_of_timeouts_reads_no_others, fixture *p)
 {
     pawl_store        *store = open_worker(p);
     pawl_timeout_rows  rows;
@@ -305,7 +305,7 @@ ON_BOTH(a_page_of_timeouts_reads_no_others, ground *p)
 /* ---- Dead letters ------------------------------------------------------------- */
 
 /* A page of letters of one endpoint, from the middle of many, reads its own. */
-ON_BOTH(a_page_of_letters_of_an_endpoint_reads_no_others, ground *p)
+ON_BOTH(a_page_of_letters_of_an_endpoint_reads_no_others, fixture *p)
 {
     pawl_store     *store = open_worker(p);
     pawl_dead_rows  rows;
@@ -333,7 +333,7 @@ ON_BOTH(a_page_of_letters_of_an_endpoint_reads_no_others, ground *p)
 /* ---- The outbox -------------------------------------------------------------- */
 
 /* Rows 1 to LINES, with these values of a row n. */
-static void fill_outbox(ground *p, const char *state, const char *source)
+static void fill_outbox(fixture *p, const char *state, const char *source)
 {
     char sql[600];
     snprintf(
@@ -348,7 +348,7 @@ static void fill_outbox(ground *p, const char *state, const char *source)
 }
 
 /* A route that is away is tried with rows that were tried before: of many that were not none is read. */
-ON_BOTH(rows_that_were_tried_are_found_without_reading_the_others, ground *p)
+ON_BOTH(rows_that_were_tried_are_found_without_reading_the_others, fixture *p)
 {
     pawl_store       *store = open_worker(p);
     pawl_outbox_rows  rows;
@@ -365,7 +365,7 @@ ON_BOTH(rows_that_were_tried_are_found_without_reading_the_others, ground *p)
 }
 
 /* Each row that is delivered releases its source: of many held rows those of the others are not read. */
-ON_BOTH(a_source_is_released_without_reading_the_others, ground *p)
+ON_BOTH(a_source_is_released_without_reading_the_others, fixture *p)
 {
     pawl_store       *store    = open_worker(p);
     pawl_outbox_block releases = {.source = TEXT("order-7"), .is_unblock = true};
@@ -384,7 +384,7 @@ ON_BOTH(a_source_is_released_without_reading_the_others, ground *p)
 /* ---- Aggregators --------------------------------------------------------------- */
 
 /* Of a large partition the rows that it has no room for stay on the server. */
-ON_BOTH(a_bounded_snapshot_fetches_what_it_takes, ground *p)
+ON_BOTH(a_bounded_snapshot_fetches_what_it_takes, fixture *p)
 {
     pawl_store             *store  = open_worker(p);
     pawl_text               type   = TEXT("t");
@@ -417,7 +417,7 @@ ON_BOTH(a_bounded_snapshot_fetches_what_it_takes, ground *p)
 /* ---- Reconnects ------------------------------------------------------------ */
 
 /* Memory for the parameters of a set went with the connection. */
-ON_BOTH(sets_are_written_after_a_reconnect, ground *p)
+ON_BOTH(sets_are_written_after_a_reconnect, fixture *p)
 {
     pawl_store *store = open_worker(p);
     (void)append(p, store, 0);
@@ -438,7 +438,7 @@ ON_BOTH(sets_are_written_after_a_reconnect, ground *p)
 
 /* On a connection that has prepared nothing yet: claims all rows and settles them, the n-th allocation of the
  * commit fails. */
-static pawl_code settle_without_memory(ground *p, long n)
+static pawl_code settle_without_memory(fixture *p, long n)
 {
     pawl_store       *store;
     pawl_queue_rows   rows;
@@ -464,7 +464,7 @@ static pawl_code settle_without_memory(ground *p, long n)
     return code;
 }
 
-ON_BOTH(a_set_without_memory_is_not_sent, ground *p)
+ON_BOTH(a_set_without_memory_is_not_sent, fixture *p)
 {
     long n = 1;
     send_rows(p, open_worker(p), CLAIMED);
@@ -482,7 +482,7 @@ ON_BOTH(a_set_without_memory_is_not_sent, ground *p)
 static int begin(void)
 {
     fault_memory_install();
-    return grounds_are_missing();
+    return fixtures_are_missing();
 }
 
 int (*const tests_missing)(void) = begin;

@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_MYSQL
 
-#include "contract/mysql_ground.h"
+#include "contract/mysql_fixture.h"
 #include "store/mysql/mysql.h"
 
 #include <poll.h>
@@ -40,7 +40,7 @@ static void *run_job(void *context)
 }
 
 /* Until it waits for a lock of another session. */
-static void start_job(ground *p, job *j, pawl_store *store, pawl_changes *changes)
+static void start_job(fixture *p, job *j, pawl_store *store, pawl_changes *changes)
 {
     *j = (job){.store = store, .changes = changes, .arena = p->arena};
     assert_int_equal(pthread_create(&j->thread, NULL, run_job, j), 0);
@@ -53,14 +53,14 @@ static void start_job(ground *p, job *j, pawl_store *store, pawl_changes *change
     }
 }
 
-static void expect_job(ground *p, job *j)
+static void expect_job(fixture *p, job *j)
 {
     assert_int_equal(pthread_join(j->thread, NULL), 0);
     p->error = j->error;
     ok(p, j->code);
 }
 
-static pawl_store *open_worker(ground *p, bool has_stamps)
+static pawl_store *open_worker(fixture *p, bool has_stamps)
 {
     pawl_store *store;
     ok(p, open_at(p, p->url, 60000, &store));
@@ -70,7 +70,7 @@ static pawl_store *open_worker(ground *p, bool has_stamps)
 }
 
 /* Another node's stamps arrive between this one's look at the queue and its own stamps. */
-ON_BOTH(e8_rows_that_others_stamp_meanwhile_are_passed_over, ground *p)
+ON_BOTH(e8_rows_that_others_stamp_meanwhile_are_passed_over, fixture *p)
 {
     job j;
     apply(p);
@@ -93,7 +93,7 @@ ON_BOTH(e8_rows_that_others_stamp_meanwhile_are_passed_over, ground *p)
 }
 
 /* Numbers that no parameter takes would be claimed once more: there is no more until those of before are settled. */
-ON_BOTH(e8_a_claim_ends_at_the_largest_list_of_claimed_rows, ground *p)
+ON_BOTH(e8_a_claim_ends_at_the_largest_list_of_claimed_rows, fixture *p)
 {
     pawl_queue_claim  how = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 3, .now = NOW};
     pawl_queue_rows   rows;
@@ -136,14 +136,14 @@ static pawl_changes append_of(pawl_event_append *events, size_t count)
     return changes;
 }
 
-static void append_one(ground *p, pawl_store *store, const char *stream, int64_t version)
+static void append_one(fixture *p, pawl_store *store, const char *stream, int64_t version)
 {
     pawl_event_append event   = event_of(stream, version, true);
     pawl_changes      changes = append_of(&event, 1);
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
-static void expect_order(ground *p, pawl_store *store, const char *stream, size_t count)
+static void expect_order(fixture *p, pawl_store *store, const char *stream, size_t count)
 {
     pawl_event_query query = {.is_by_position = true, .stream = pawl_text_of(stream)};
     pawl_event_rows  rows;
@@ -157,7 +157,7 @@ static void expect_order(ground *p, pawl_store *store, const char *stream, size_
 
 /* A set waits for its first row. Meanwhile the event before its last one is committed, with a number behind
  * those that the set may have for all its rows. */
-ON_BOTH(o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it, ground *p)
+ON_BOTH(o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it, fixture *p)
 {
     enum { STREAMS = 8 }; /* one statement, where it is a set */
     job               j;
@@ -188,7 +188,7 @@ ON_BOTH(o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it, gro
 }
 
 /* A source is held while another program's row of another source is on its way. */
-ON_BOTH(a_source_is_held_beside_an_open_insert_of_another, ground *p)
+ON_BOTH(a_source_is_held_beside_an_open_insert_of_another, fixture *p)
 {
     static const char row[] =
         "insert into pawl_outbox (DispatchId, State, Attempts, NextAttempt, Due, At, Source, "
@@ -219,7 +219,7 @@ ON_BOTH(a_source_is_held_beside_an_open_insert_of_another, ground *p)
 }
 
 /* Another server behind the same name: nothing ends there, and the call has its end all the same. */
-ON_BOTH(o21_a_statement_is_not_ended_on_another_server, ground *p)
+ON_BOTH(o21_a_statement_is_not_ended_on_another_server, fixture *p)
 {
     pawl_queue_send send    = {.queue   = TEXT("orders"),
                                .due     = NOW,
@@ -245,6 +245,6 @@ ON_BOTH(o21_a_statement_is_not_ended_on_another_server, ground *p)
     expect_code(p, code, PAWL_ETIMEOUT);
 }
 
-int (*const tests_missing)(void) = grounds_are_missing;
+int (*const tests_missing)(void) = fixtures_are_missing;
 
 #endif

@@ -1,5 +1,5 @@
 /* test_odbc_mssql.c - a store on SQL Server behind a scripted driver: claims behind a deadlock, a round as one text
- * with the fate of each item, an answer of several results, texts with a mark, values whose length is told at their
+ * with the result of each item, an answer of several results, texts with a mark, values whose length is told at their
  * end, settings of an application's connection, and what is refused at open.
  *
  * SPDX-License-Identifier: Apache-2.0

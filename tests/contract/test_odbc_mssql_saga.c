@@ -50,7 +50,7 @@ SCRIPTED(s32_locked_loads_have_hints)
 }
 
 /* A row that was passed over is looked for without a lock. */
-SCRIPTED(s9_a_row_that_is_passed_over_is_elsewhere)
+SCRIPTED(s9_a_row_that_is_passed_over_is_busy)
 {
     assert_int_equal(
         load_order(p, "on " SKIPS "\n columns 6\non " LOOKS "\n" THERE, PAWL_SAGA_SKIP_LOCKED)

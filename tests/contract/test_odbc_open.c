@@ -17,7 +17,7 @@ int main(void)
 
 #include "contract/mysql_proxy.h"
 
-#include "contract/odbc_ground.h"
+#include "contract/odbc_fixture.h"
 
 #include <netinet/in.h>
 #include <poll.h>
@@ -25,12 +25,12 @@ int main(void)
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ON_MARIADB(function) TESTS(function, ground *p, ON_SERVER_OF(function, "mariadb"))
+#define ON_MARIADB(function) TESTS(function, fixture *p, ON_SERVER_OF(function, "mariadb"))
 
 #define TRIES 400
 #define FRESH_MS 150 /* the server shows the same again to a reader that comes sooner */
 
-static void url_with(const ground *p, const char *more, char url[ODBC_URL_SIZE])
+static void url_with(const fixture *p, const char *more, char url[ODBC_URL_SIZE])
 {
     if (!odbc_url(test_text(";Database=%s%s", p->database, more), url))
         skip();
@@ -38,7 +38,7 @@ static void url_with(const ground *p, const char *more, char url[ODBC_URL_SIZE])
 
 /* ---- Opening ------------------------------------------------------------- */
 
-static void refused_with(ground *p, const char *url, pawl_code code, const char *words)
+static void refused_with(fixture *p, const char *url, pawl_code code, const char *words)
 {
     pawl_store *store;
     expect_code(p, open_at(p, url, 5000, &store), code);
@@ -86,7 +86,7 @@ ON_MARIADB(connecting_to_a_silent_server_ends_at_the_deadline)
 
 /* ---- Sessions -------------------------------------------------------------- */
 
-static pawl_store *open_applied(ground *p, const char *url, int64_t deadline_ms)
+static pawl_store *open_applied(fixture *p, const char *url, int64_t deadline_ms)
 {
     pawl_store *store;
     apply(p);
@@ -94,7 +94,7 @@ static pawl_store *open_applied(ground *p, const char *url, int64_t deadline_ms)
     return store;
 }
 
-static pawl_code send_body(ground *p, pawl_store *store, const char *id, pawl_text body)
+static pawl_code send_body(fixture *p, pawl_store *store, const char *id, pawl_text body)
 {
     pawl_queue_send send    = {.queue   = TEXT("orders"),
                                .due     = NOW,
@@ -145,7 +145,7 @@ ON_MARIADB(a_link_may_be_lost_within_an_answer)
 
 typedef struct job {
     pthread_t   thread;
-    ground     *p;
+    fixture    *p;
     pawl_store *store;
     pawl_code   code;
 } job;
@@ -158,14 +158,14 @@ static void *run_job(void *context)
 }
 
 /* Somebody else has the lock of the whole table. */
-static void start_job(ground *p, job *j, pawl_store *store)
+static void start_job(fixture *p, job *j, pawl_store *store)
 {
     *j = (job){.p = p, .store = store};
     raw_run(p->raw, "lock tables pawl_queue write");
     assert_int_equal(pthread_create(&j->thread, NULL, run_job, j), 0);
 }
 
-static void end_job(ground *p, job *j, pawl_code code)
+static void end_job(fixture *p, job *j, pawl_code code)
 {
     assert_int_equal(pthread_join(j->thread, NULL), 0);
     raw_run(p->raw, "unlock tables");
@@ -231,7 +231,7 @@ ON_MARIADB(long_values_come_back)
 
 /* ---- A transaction of the application's own ------------------------------------- */
 
-static void enlist_one(ground *p, pawl_store *store, SQLHDBC dbc, pawl_code code)
+static void enlist_one(fixture *p, pawl_store *store, SQLHDBC dbc, pawl_code code)
 {
     pawl_queue_send send    = {.queue   = TEXT("orders"),
                                .due     = NOW,
@@ -285,7 +285,7 @@ ON_MARIADB(a_connection_of_another_character_set_is_refused)
 int main(void)
 {
     char path[200];
-    if (ground_server("mariadb") == NULL || !odbc_driver(path, sizeof path)) {
+    if (fixture_server("mariadb") == NULL || !odbc_driver(path, sizeof path)) {
         puts("skipped: PAWL_TEST_MARIADB names no server, or odbc-mariadb is not installed");
         return server_may_be_missing("mariadb") ? SKIPPED : 1;
     }

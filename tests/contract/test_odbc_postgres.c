@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_ODBC
 
-#include "contract/odbc_ground.h"
+#include "contract/odbc_fixture.h"
 #include "pawl/base.h"
 #include "pawl/pawl.h"
 #include "support/thread.h"

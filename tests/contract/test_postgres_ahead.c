@@ -11,7 +11,7 @@
 
 #define ALONE 16 /* one claim in so many goes alone */
 
-static pawl_store *open_as(ground *p, bool claims_ahead)
+static pawl_store *open_as(fixture *p, bool claims_ahead)
 {
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -20,7 +20,7 @@ static pawl_store *open_as(ground *p, bool claims_ahead)
     options.table_count        = 1;
     options.claims_ahead       = claims_ahead;
     apply_schema(p, p->url, order_tables, 1);
-    ok(p, ground_open(p, p->url, &options, &store));
+    ok(p, fixture_open(p, p->url, &options, &store));
     ok(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     store->is_attached              = true;
     pawl__pg_of(store)->ahead.count = 1; /* the first one does not go alone */
@@ -35,7 +35,7 @@ static pawl_time later(void)
 }
 
 /* A claim on a busy machine takes as long as one over many dead rows (front.h): this one was quick. */
-static pawl_queue_rows claim_due(ground *p, pawl_store *store, pawl_time due_max, size_t count)
+static pawl_queue_rows claim_due(fixture *p, pawl_store *store, pawl_time due_max, size_t count)
 {
     pawl__pg       *driver     = pawl__pg_of(store);
     pawl_queue_rows rows       = claim_some(p, store, "orders", due_max, count);
@@ -45,7 +45,7 @@ static pawl_queue_rows claim_due(ground *p, pawl_store *store, pawl_time due_max
     return rows;
 }
 
-static pawl_queue_rows claim_next(ground *p, pawl_store *store, size_t count)
+static pawl_queue_rows claim_next(fixture *p, pawl_store *store, size_t count)
 {
     return claim_due(p, store, later(), count);
 }
@@ -56,7 +56,7 @@ typedef struct two {
 } two;
 
 /* A queue of five messages, of which the worker has handled the first. */
-static two open_two(ground *p, bool claims_ahead)
+static two open_two(fixture *p, bool claims_ahead)
 {
     two t = {open_as(p, claims_ahead), open_as(p, false)};
     for (int i = 1; i <= 5; i++)
@@ -68,7 +68,7 @@ static two open_two(ground *p, bool claims_ahead)
 }
 
 /* Claims one message and handles it. */
-static void expect_next(ground *p, pawl_store *store, const char *id)
+static void expect_next(fixture *p, pawl_store *store, const char *id)
 {
     pawl_queue_rows rows = claim_next(p, store, 1);
     assert_int_equal(rows.count, 1);
@@ -83,7 +83,7 @@ static bool has_rows(const pawl_store *store)
 }
 
 /* The first one is handled, the second one as said. */
-static pawl_code settle_both(ground *p, pawl_store *store, const pawl_queue_rows *rows,
+static pawl_code settle_both(fixture *p, pawl_store *store, const pawl_queue_rows *rows,
                              pawl_queue_action action)
 {
     pawl_queue_settle settles[] = {{.queue = TEXT("orders"), .seq = rows->items[0].seq},
@@ -100,7 +100,7 @@ static pawl_code settle_both(ground *p, pawl_store *store, const pawl_queue_rows
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
-ON_TROUBLE(e5_the_next_message_is_the_workers_once_its_commit_returned, ground *p)
+ON_TROUBLE(e5_the_next_message_is_the_workers_once_its_commit_returned, fixture *p)
 {
     two t = open_two(p, true);
     assert_true(has_rows(t.worker));
@@ -111,31 +111,31 @@ ON_TROUBLE(e5_the_next_message_is_the_workers_once_its_commit_returned, ground *
     assert_int_equal(queue_count(p), 0);
 }
 
-ON_TROUBLE(e5_a_handle_that_did_not_ask_claims_nothing_ahead, ground *p)
+ON_TROUBLE(e5_a_handle_that_did_not_ask_claims_nothing_ahead, fixture *p)
 {
     two t = open_two(p, false);
     assert_false(has_rows(t.worker));
     expect_next(p, t.other, "m-2");
 }
 
-static void give_back_by_wait(ground *p, two *t)
+static void give_back_by_wait(fixture *p, two *t)
 {
     ok(p, pawl_store_wait(t->worker, 0, -1, &p->error));
 }
 
-static void give_back_by_a_send(ground *p, two *t)
+static void give_back_by_a_send(fixture *p, two *t)
 {
     ok(p, send_one(p, t->worker, "others", "o-1"));
 }
 
-static void give_back_by_close(ground *p, two *t)
+static void give_back_by_close(fixture *p, two *t)
 {
     (void)p;
     test_now(t->worker);
     t->worker = NULL;
 }
 
-static void give_back_by_a_lease(ground *p, two *t)
+static void give_back_by_a_lease(fixture *p, two *t)
 {
     pawl_timeout_rows  rows;
     pawl_timeout_claim claim = {.destination = TEXT("orders"),
@@ -153,7 +153,7 @@ static void give_back_by_a_lease(ground *p, two *t)
     assert_null(pawl__pg_of(t->worker)->side.pg); /* one connection is enough */
 }
 
-static void give_back_by_a_lead(ground *p, two *t)
+static void give_back_by_a_lead(fixture *p, two *t)
 {
     bool is_ours = false;
     ok(p, pawl_store_lead(t->worker, TEXT("lead"), NOW, PAWL_MINUTES(1), &is_ours, &p->error));
@@ -161,20 +161,20 @@ static void give_back_by_a_lead(ground *p, two *t)
     assert_null(pawl__pg_of(t->worker)->side.pg);
 }
 
-static void give_back_by_numbers(ground *p, two *t)
+static void give_back_by_numbers(fixture *p, two *t)
 {
     int64_t count = 0;
     ok(p, pawl_store_event_number(t->worker, 10, &count, &p->error));
     assert_null(pawl__pg_of(t->worker)->side.pg);
 }
 
-static void give_back_by_the_outbox(ground *p, two *t)
+static void give_back_by_the_outbox(fixture *p, two *t)
 {
     pawl_outbox_rows rows;
     ok(p, pawl_store_outbox_claim(t->worker, TEXT("orders"), NOW, 1, p->arena, &rows, &p->error));
 }
 
-static void give_back_by_numbers_of_others(ground *p, two *t)
+static void give_back_by_numbers_of_others(fixture *p, two *t)
 {
     pawl_queue_rows  rows;
     const int64_t    none  = INT64_MAX;
@@ -189,7 +189,7 @@ static void give_back_by_numbers_of_others(ground *p, two *t)
     assert_null(pawl__pg_of(t->worker)->ahead.request.result);
 }
 
-static void give_back_by_a_search(ground *p, two *t)
+static void give_back_by_a_search(fixture *p, two *t)
 {
     pawl_next_due next;
     ok(p, pawl_store_next_due(t->worker, TEXT("orders"), NULL, 0, &next, &p->error));
@@ -197,9 +197,9 @@ static void give_back_by_a_search(ground *p, two *t)
 }
 
 /* Whatever comes instead of the claim, another worker gets the rows, and each message is handled once. */
-ON_TROUBLE(e5_rows_that_are_not_asked_for_go_back, ground *p)
+ON_TROUBLE(e5_rows_that_are_not_asked_for_go_back, fixture *p)
 {
-    static void (*const ways[])(ground *, two *) = {
+    static void (*const ways[])(fixture *, two *) = {
         give_back_by_wait,    give_back_by_a_send,     give_back_by_close,
         give_back_by_a_lease, give_back_by_a_search,   give_back_by_a_lead,
         give_back_by_numbers, give_back_by_the_outbox, give_back_by_numbers_of_others};
@@ -216,7 +216,7 @@ ON_TROUBLE(e5_rows_that_are_not_asked_for_go_back, ground *p)
 }
 
 /* The worker learns of it at its commit, as of any connection that is lost while handlers run. */
-ON_TROUBLE(e5_rows_of_a_lost_connection_are_handled_once, ground *p)
+ON_TROUBLE(e5_rows_of_a_lost_connection_are_handled_once, fixture *p)
 {
     two t = open_two(p, true);
     kill_pid(p, pid_of(t.worker));
@@ -227,7 +227,7 @@ ON_TROUBLE(e5_rows_of_a_lost_connection_are_handled_once, ground *p)
     expect_next(p, t.worker, "m-3");
 }
 
-ON_TROUBLE(e5_a_smaller_claim_takes_no_more_than_it_asks_for, ground *p)
+ON_TROUBLE(e5_a_smaller_claim_takes_no_more_than_it_asks_for, fixture *p)
 {
     two t = open_two(p, true);
     expect_next(p, t.worker, "m-2");
@@ -239,7 +239,7 @@ ON_TROUBLE(e5_a_smaller_claim_takes_no_more_than_it_asks_for, ground *p)
 }
 
 /* Of two that were locked ahead one is asked for: the other one is free. */
-ON_TROUBLE(e5_a_smaller_claim_leaves_the_rest_to_others, ground *p)
+ON_TROUBLE(e5_a_smaller_claim_leaves_the_rest_to_others, fixture *p)
 {
     two t = open_two(p, true);
     give_back_by_wait(p, &t);
@@ -255,7 +255,7 @@ ON_TROUBLE(e5_a_smaller_claim_leaves_the_rest_to_others, ground *p)
 }
 
 /* A worker that gives a message back, or only writes its in-flight marker, does not go on. */
-ON_TROUBLE(e5_a_commit_that_gives_back_claims_nothing_ahead, ground *p)
+ON_TROUBLE(e5_a_commit_that_gives_back_claims_nothing_ahead, fixture *p)
 {
     two t = open_two(p, true);
     give_back_by_wait(p, &t);
@@ -272,7 +272,7 @@ ON_TROUBLE(e5_a_commit_that_gives_back_claims_nothing_ahead, ground *p)
     assert_false(has_rows(t.worker));
 }
 
-ON_TROUBLE(e5_rows_that_were_locked_long_ago_are_claimed_anew, ground *p)
+ON_TROUBLE(e5_rows_that_were_locked_long_ago_are_claimed_anew, fixture *p)
 {
     two       t      = open_two(p, true);
     pawl__pg *driver = pawl__pg_of(t.worker);
@@ -283,7 +283,7 @@ ON_TROUBLE(e5_rows_that_were_locked_long_ago_are_claimed_anew, ground *p)
     assert_int_equal(driver->main.transactions, before + 1);
 }
 
-ON_TROUBLE(e15_nothing_goes_ahead_while_the_clock_is_behind, ground *p)
+ON_TROUBLE(e15_nothing_goes_ahead_while_the_clock_is_behind, fixture *p)
 {
     two              t     = open_two(p, true);
     pawl_queue_rows  rows  = {0};
@@ -295,7 +295,7 @@ ON_TROUBLE(e15_nothing_goes_ahead_while_the_clock_is_behind, ground *p)
 }
 
 /* Two of the three that are claimed are settled: those in hand stay claimed, and nothing goes ahead. */
-ON_TROUBLE(e5_claims_in_hand_stay_where_a_commit_settles_some, ground *p)
+ON_TROUBLE(e5_claims_in_hand_stay_where_a_commit_settles_some, fixture *p)
 {
     two             t    = open_two(p, true);
     pawl_queue_rows rows = claim_next(p, t.worker, 1);
@@ -309,7 +309,7 @@ ON_TROUBLE(e5_claims_in_hand_stay_where_a_commit_settles_some, ground *p)
 }
 
 /* The guarded commit fails as its message is known: nothing goes ahead of the claim that stays. */
-ON_TROUBLE(e5_a_refused_commit_claims_nothing_ahead, ground *p)
+ON_TROUBLE(e5_a_refused_commit_claims_nothing_ahead, fixture *p)
 {
     two               t      = open_two(p, true);
     pawl_queue_rows   rows   = claim_next(p, t.worker, 1);
@@ -328,7 +328,7 @@ ON_TROUBLE(e5_a_refused_commit_claims_nothing_ahead, ground *p)
     assert_int_equal(queue_count(p), 2);
 }
 
-ON_TROUBLE(e15_what_is_sent_after_an_empty_look_ahead_is_found, ground *p)
+ON_TROUBLE(e15_what_is_sent_after_an_empty_look_ahead_is_found, fixture *p)
 {
     two t = open_two(p, true);
     for (int i = 2; i <= 5; i++)
@@ -340,7 +340,7 @@ ON_TROUBLE(e15_what_is_sent_after_an_empty_look_ahead_is_found, ground *p)
 }
 
 /* The due time moves with the machine's clock: a row that is due in a minute is not taken. */
-ON_TROUBLE(e15_rows_that_are_not_due_yet_are_left, ground *p)
+ON_TROUBLE(e15_rows_that_are_not_due_yet_are_left, fixture *p)
 {
     two t = open_two(p, true);
     raw_run(p->pg, "update pawl_queue set \"Due\" = \"Due\" + interval '1 minute' "
@@ -353,7 +353,7 @@ ON_TROUBLE(e15_rows_that_are_not_due_yet_are_left, ground *p)
 }
 
 /* One in 16 goes alone, so that its time is known; so does each behind one that took long (front.h). */
-ON_TROUBLE(e15_the_due_time_moves_with_the_machines_clock, ground *p)
+ON_TROUBLE(e15_the_due_time_moves_with_the_machines_clock, fixture *p)
 {
     two             t      = open_two(p, true);
     pawl__pg       *driver = pawl__pg_of(t.worker);
@@ -366,7 +366,7 @@ ON_TROUBLE(e15_the_due_time_moves_with_the_machines_clock, ground *p)
     assert_int_equal(claim_due(p, t.worker, NOW, 1).count, 0);
 }
 
-ON_TROUBLE(e5_rows_are_of_the_queue_that_is_asked_for, ground *p)
+ON_TROUBLE(e5_rows_are_of_the_queue_that_is_asked_for, fixture *p)
 {
     two t = open_two(p, true);
     ok(p, send_one(p, t.other, "others", "o-1"));
@@ -377,7 +377,7 @@ ON_TROUBLE(e5_rows_are_of_the_queue_that_is_asked_for, ground *p)
 }
 
 /* The next transaction of the session may be another worker's there. */
-ON_TROUBLE(e5_behind_a_pooler_nothing_goes_ahead, ground *p)
+ON_TROUBLE(e5_behind_a_pooler_nothing_goes_ahead, fixture *p)
 {
     two t                                  = open_two(p, false);
     pawl__pg_of(t.worker)->ahead.is_wanted = true;
@@ -387,7 +387,7 @@ ON_TROUBLE(e5_behind_a_pooler_nothing_goes_ahead, ground *p)
     assert_null(pawl__pg_of(t.worker)->ahead.front);
 }
 
-ON_TROUBLE(e15_some_claims_go_alone, ground *p)
+ON_TROUBLE(e15_some_claims_go_alone, fixture *p)
 {
     two t     = open_two(p, true);
     int alone = 0;
@@ -405,6 +405,6 @@ ON_TROUBLE(e15_some_claims_go_alone, ground *p)
     assert_false(has_rows(t.worker));
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

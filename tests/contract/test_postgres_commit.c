@@ -11,7 +11,7 @@
 
 /* The row was locked when it was loaded, by the transaction that holds the claims. Another
  * connection would wait for it until the deadline. */
-ON_TROUBLE(a_saga_is_saved_where_it_was_locked, ground *p)
+ON_TROUBLE(a_saga_is_saved_where_it_was_locked, fixture *p)
 {
     pawl_store      *store  = open_store(p, p->url);
     pawl_saga_update update = begin_order(p, store, 1);
@@ -31,7 +31,7 @@ ON_TROUBLE(a_saga_is_saved_where_it_was_locked, ground *p)
 
 /* Another transaction has added a message, and is not committed: the flush waits for it,
  * sees the message, and the row stays, else nobody would hand the message over. */
-ON_TROUBLE(a_flush_row_waits_for_an_add, ground *p)
+ON_TROUBLE(a_flush_row_waits_for_an_add, fixture *p)
 {
     pawl_store         *store   = open_store(p, p->url);
     PGconn             *other   = raw_open(p->schema);
@@ -67,7 +67,7 @@ ON_TROUBLE(a_flush_row_waits_for_an_add, ground *p)
 
 /* Behind a refusal a commit is not guarded. A saga that is outdated refuses it before it writes anything that follows: it
  * would wait here for a row that another transaction removes, and two workers for each other's rows. */
-ON_TROUBLE(an_outdated_saga_is_refused_before_the_rest_is_written, ground *p)
+ON_TROUBLE(an_outdated_saga_is_refused_before_the_rest_is_written, fixture *p)
 {
     pawl_store      *store   = open_store(p, p->url);
     PGconn          *other   = raw_open(p->schema);
@@ -98,7 +98,7 @@ static const pawl_saga_table move_table = {
 static const pawl_saga_table *const move_tables[] = {&move_table};
 
 /* Saga 1 is to have the value that saga 2 takes in a transaction not committed before this one waits for it. */
-static void race_for_value(ground *p, pawl_store *store, int64_t value, pawl_code expected)
+static void race_for_value(fixture *p, pawl_store *store, int64_t value, pawl_code expected)
 {
     PGconn          *other  = raw_open(p->schema);
     pawl_saga_update update = {.table        = &move_table,
@@ -120,7 +120,7 @@ static void race_for_value(ground *p, pawl_store *store, int64_t value, pawl_cod
 }
 
 /* The value was free when the commit looked for who has it. Behind a refusal commits are not guarded. */
-ON_TROUBLE(a_value_that_another_takes_meanwhile_is_refused, ground *p)
+ON_TROUBLE(a_value_that_another_takes_meanwhile_is_refused, fixture *p)
 {
     pawl_store *store = NULL;
     apply_schema(p, p->url, move_tables, 1);
@@ -142,7 +142,7 @@ ON_TROUBLE(a_value_that_another_takes_meanwhile_is_refused, ground *p)
 
 /* Another handle raises the epoch and has not committed when the fence finds the row. PostgreSQL
  * may go on with the row's new version, wherever that lies: it depends on its release. */
-ON_TROUBLE(o32_a_commit_that_waited_for_a_take_over_is_fenced, ground *p)
+ON_TROUBLE(o32_a_commit_that_waited_for_a_take_over_is_fenced, fixture *p)
 {
     pawl_store     *store   = open_store(p, p->url);
     PGconn         *other   = raw_open(p->schema);
@@ -160,7 +160,7 @@ ON_TROUBLE(o32_a_commit_that_waited_for_a_take_over_is_fenced, ground *p)
 
 /* The server gives a place again that no session can see any more: behind a take-over and a commit
  * the worker's row lies where the old handle has left it. */
-ON_TROUBLE(o32_a_place_that_was_given_again_does_not_pass_the_fence, ground *p)
+ON_TROUBLE(o32_a_place_that_was_given_again_does_not_pass_the_fence, fixture *p)
 {
     pawl_store     *store   = open_store(p, p->url);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -183,7 +183,7 @@ ON_TROUBLE(o32_a_place_that_was_given_again_does_not_pass_the_fence, ground *p)
 
 /* Two commits that each have both sagas meet at the same one, so that neither waits for the other
  * in a circle. */
-ON_TROUBLE(sagas_of_one_set_are_locked_by_their_ids, ground *p)
+ON_TROUBLE(sagas_of_one_set_are_locked_by_their_ids, fixture *p)
 {
     pawl_store      *store = open_store(p, p->url);
     pawl_saga_update updates[3];
@@ -211,7 +211,7 @@ ON_TROUBLE(sagas_of_one_set_are_locked_by_their_ids, ground *p)
 }
 
 /* As with sagas: two commits that have marked the same messages meet at the same mark. */
-ON_TROUBLE(marks_of_one_set_are_written_by_their_ids, ground *p)
+ON_TROUBLE(marks_of_one_set_are_written_by_their_ids, fixture *p)
 {
     pawl_store      *store   = open_store(p, p->url);
     PGconn          *other   = raw_open(p->schema);
@@ -236,7 +236,7 @@ ON_TROUBLE(marks_of_one_set_are_written_by_their_ids, ground *p)
     PQfinish(other);
 }
 
-static void expect_no_transaction(ground *p, pawl_store *store)
+static void expect_no_transaction(fixture *p, pawl_store *store)
 {
     raw_wait(p->pg,
              test_text("select count(*) from pg_stat_activity where pid = %d and state = 'idle'",
@@ -245,7 +245,7 @@ static void expect_no_transaction(ground *p, pawl_store *store)
 }
 
 /* Nothing behind a transaction that stays open can be vacuumed. */
-ON_TROUBLE(a_claim_of_nothing_leaves_no_transaction, ground *p)
+ON_TROUBLE(a_claim_of_nothing_leaves_no_transaction, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
@@ -269,7 +269,7 @@ ON_TROUBLE(a_claim_of_nothing_leaves_no_transaction, ground *p)
     "create trigger take_first after delete on pawl_queue for each statement execute " \
     "function take_first()"
 
-ON_TROUBLE(a_row_that_another_took_is_claimed_anew, ground *p)
+ON_TROUBLE(a_row_that_another_took_is_claimed_anew, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     for (const char *const *id = (const char *const[]){"m-1", "m-2", "m-3", NULL}; *id != NULL;
@@ -286,7 +286,7 @@ ON_TROUBLE(a_row_that_another_took_is_claimed_anew, ground *p)
 }
 
 /* Locks that were taken without a hold end with the wait. */
-ON_TROUBLE(a_wait_ends_a_transaction_without_claims, ground *p)
+ON_TROUBLE(a_wait_ends_a_transaction_without_claims, fixture *p)
 {
     static const char free_count[] = "select count(*) from (select 1 from \"shop_Order\" "
                                      "for update skip locked) as free";
@@ -303,7 +303,7 @@ ON_TROUBLE(a_wait_ends_a_transaction_without_claims, ground *p)
 }
 
 /* An operator reads in the inbox how each message ended. */
-ON_TROUBLE(marks_say_how_it_ended, ground *p)
+ON_TROUBLE(marks_say_how_it_ended, fixture *p)
 {
     pawl_store      *store   = open_store(p, p->url);
     pawl_changes     changes = {.now = NOW, ONE_UNIT};
@@ -324,7 +324,7 @@ ON_TROUBLE(marks_say_how_it_ended, ground *p)
 }
 
 /* Of what is inserted only the row that is there is refused, beside others of its kind. */
-ON_TROUBLE(of_a_set_what_is_there_is_refused, ground *p)
+ON_TROUBLE(of_a_set_what_is_there_is_refused, fixture *p)
 {
     pawl_store         *store   = open_store(p, p->url);
     pawl_refusals       refused = {.arena = p->arena};
@@ -343,7 +343,7 @@ ON_TROUBLE(of_a_set_what_is_there_is_refused, ground *p)
 }
 
 /* Of two sets of one name the second sets the timeout anew; of new ones that whose id is there is refused. */
-ON_TROUBLE(of_timeouts_each_is_told_apart, ground *p)
+ON_TROUBLE(of_timeouts_each_is_told_apart, fixture *p)
 {
     pawl_store      *store   = open_store(p, p->url);
     pawl_refusals    refused = {.arena = p->arena};
@@ -369,6 +369,6 @@ ON_TROUBLE(of_timeouts_each_is_told_apart, ground *p)
     assert_int_equal(refused.items[0].group, 3);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -13,7 +13,7 @@
 
 /* ---- Killed back ends --------------------------------------------------- */
 
-ON_TROUBLE(an_idle_handle_connects_again, ground *p)
+ON_TROUBLE(an_idle_handle_connects_again, fixture *p)
 {
     pawl_store     *store = open_store(p, p->url);
     pawl_queue_rows rows;
@@ -37,7 +37,7 @@ ON_TROUBLE(an_idle_handle_connects_again, ground *p)
 }
 
 /* Nothing is lost: what was held is free at once, and this handle is told. */
-ON_TROUBLE(claims_end_with_the_back_end, ground *p)
+ON_TROUBLE(claims_end_with_the_back_end, fixture *p)
 {
     pawl_store       *store = open_store(p, p->url);
     pawl_store       *other = open_store(p, p->url);
@@ -65,7 +65,7 @@ ON_TROUBLE(claims_end_with_the_back_end, ground *p)
 
 /* A session that rested too long in its transaction is lost like one that was ended: the handle connects again, and the
  * claim is free. */
-ON_TROUBLE(a_session_that_rested_too_long_is_lost, ground *p)
+ON_TROUBLE(a_session_that_rested_too_long_is_lost, fixture *p)
 {
     const char *url =
         test_text("%s&options=-c%%20idle_in_transaction_session_timeout%%3D300", p->url);
@@ -80,7 +80,7 @@ ON_TROUBLE(a_session_that_rested_too_long_is_lost, ground *p)
     assert_int_equal(claim_some(p, store, "orders", NOW, 9).count, 2);
 }
 
-ON_TROUBLE(killed_in_a_commit_nothing_is_applied, ground *p)
+ON_TROUBLE(killed_in_a_commit_nothing_is_applied, fixture *p)
 {
     pawl_store      *store   = open_store(p, p->url);
     pawl_saga_update update  = begin_order(p, store, 1);
@@ -104,7 +104,7 @@ ON_TROUBLE(killed_in_a_commit_nothing_is_applied, ground *p)
 
 /* In a hold the pipeline is off, which is another way to the same answers. A call inside the hold may have noticed the
  * loss: the commit must not go through on a new session. */
-static void be_killed_in_a_hold(ground *p, bool is_noticed)
+static void be_killed_in_a_hold(fixture *p, bool is_noticed)
 {
     pawl_queue_rows rows    = {0};
     pawl_store     *store   = open_store(p, p->url);
@@ -125,12 +125,12 @@ static void be_killed_in_a_hold(ground *p, bool is_noticed)
     assert_int_equal(queue_count(p), 1);
 }
 
-ON_TROUBLE(killed_in_a_hold_nothing_is_applied, ground *p)
+ON_TROUBLE(killed_in_a_hold_nothing_is_applied, fixture *p)
 {
     be_killed_in_a_hold(p, false);
 }
 
-ON_TROUBLE(e24_killed_in_a_hold_and_noticed_nothing_is_applied, ground *p)
+ON_TROUBLE(e24_killed_in_a_hold_and_noticed_nothing_is_applied, fixture *p)
 {
     be_killed_in_a_hold(p, true);
 }
@@ -141,7 +141,7 @@ typedef struct loss_case {
     const char *name;
     proxy_loss  loss;
     int         number; /* of the request */
-    bool        is_careful;
+    bool        commits_singly;
     bool        is_held;
     bool        is_kept; /* the server's session lives on, with its locks */
     pawl_code   code;
@@ -166,19 +166,19 @@ static const loss_case loss_cases[] = {
 };
 
 /* A refusal makes the next commits careful. */
-static void be_refused(ground *p, pawl_store *store)
+static void be_refused(fixture *p, pawl_store *store)
 {
     expect_code(p, settle_one(p, store, "orders", 1000000), PAWL_EGONE);
 }
 
-static void try_loss(ground *p, proxy *between, pawl_store *store, const loss_case *c, int number)
+static void try_loss(fixture *p, proxy *between, pawl_store *store, const loss_case *c, int number)
 {
     pawl_queue_send send      = {.queue = TEXT("orders"), .due = NOW};
     pawl_changes    changes   = one_send(&send);
     const char     *id        = test_text("m-%d", number);
     send.message              = message_of(id);
     changes.counters.messages = 1;
-    if (c->is_careful)
+    if (c->commits_singly)
         be_refused(p, store);
     if (c->is_held)
         ok(p, pawl_store_handler_transaction_begin(store, &p->error));
@@ -195,14 +195,14 @@ static void try_loss(ground *p, proxy *between, pawl_store *store, const loss_ca
         ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
-static void expect_each_once(ground *p)
+static void expect_each_once(fixture *p)
 {
     int64_t expected = COUNT(loss_cases);
     assert_int_equal(queue_count(p), expected);
     assert_int_equal(raw_number(p->pg, "select sum(\"Messages\") from pawl_workers"), expected);
 }
 
-ON_TROUBLE(a_lost_answer_is_found_out, ground *p)
+ON_TROUBLE(a_lost_answer_is_found_out, fixture *p)
 {
     proxy *between = open_proxy(p);
     char   url[1400];
@@ -224,7 +224,7 @@ ON_TROUBLE(a_lost_answer_is_found_out, ground *p)
 
 /* Where the old session goes on in the pooler's hands: its lock on the worker's
  * row is all that tells which one it is. */
-ON_TROUBLE(a_lost_answer_is_found_out_behind_a_pooler, ground *p)
+ON_TROUBLE(a_lost_answer_is_found_out_behind_a_pooler, fixture *p)
 {
     char   url[1400];
     proxy *between = open_pooled_proxy(p, url, sizeof url);
@@ -240,27 +240,27 @@ ON_TROUBLE(a_lost_answer_is_found_out_behind_a_pooler, ground *p)
     proxy_close(between);
 }
 
-/* Messages of a walk are the same whether its answer was lost or not. */
-static void expect_walked(ground *p, proxy *between, pawl_store *store, proxy_loss loss)
+/* Messages of a scan are the same whether its answer was lost or not. */
+static void expect_scanned(fixture *p, proxy *between, pawl_store *store, proxy_loss loss)
 {
-    pawl_scan      walk = {.kind = PAWL_SCAN_QUEUE, .count_max = 1};
+    pawl_scan      scan = {.kind = PAWL_SCAN_QUEUE, .count_max = 1};
     pawl_scan_row  first;
     pawl_scan_rows rows;
     for (int page = 0; page < 2; page++) {
         proxy_cut(between, loss, 1, page == 1);
-        expect_code(p, pawl_store_scan(store, &walk, p->arena, &rows, &p->error), PAWL_ELOST);
+        expect_code(p, pawl_store_scan(store, &scan, p->arena, &rows, &p->error), PAWL_ELOST);
         assert_true(proxy_was_cut(between));
         assert_int_equal(rows.count, 0);
-        ok(p, pawl_store_scan(store, &walk, p->arena, &rows, &p->error));
+        ok(p, pawl_store_scan(store, &scan, p->arena, &rows, &p->error));
         assert_int_equal(rows.count, 1);
         assert_true(pawl_text_equal(rows.items[0].message.id,
                                     page == 0 ? PAWL_TEXT("m-1") : PAWL_TEXT("m-2")));
         first      = rows.items[0];
-        walk.after = &first;
+        scan.after = &first;
     }
 }
 
-ON_TROUBLE(a_lost_walk_goes_on, ground *p)
+ON_TROUBLE(a_lost_walk_goes_on, fixture *p)
 {
     proxy *between = open_proxy(p);
     char   url[1400];
@@ -270,8 +270,8 @@ ON_TROUBLE(a_lost_walk_goes_on, ground *p)
     pawl_store *store = open_store(p, url);
     ok(p, send_one(p, store, "orders", "m-1"));
     ok(p, send_one(p, store, "orders", "m-2"));
-    expect_walked(p, between, store, PROXY_LOSES_REQUEST);
-    expect_walked(p, between, store, PROXY_LOSES_ANSWER);
+    expect_scanned(p, between, store, PROXY_LOSES_REQUEST);
+    expect_scanned(p, between, store, PROXY_LOSES_ANSWER);
     test_now(store);
     proxy_close(between);
 }
@@ -279,7 +279,7 @@ ON_TROUBLE(a_lost_walk_goes_on, ground *p)
 /* Claims are held on one connection; the send that does not wait goes over the
  * other, which ends behind the fence, its session kept. Nothing but its lock on
  * the worker's row tells of it. */
-ON_TROUBLE(a_lost_second_connection_is_found_out, ground *p)
+ON_TROUBLE(a_lost_second_connection_is_found_out, fixture *p)
 {
     proxy *between = open_proxy(p);
     char   url[1400];
@@ -309,7 +309,7 @@ ON_TROUBLE(a_lost_second_connection_is_found_out, ground *p)
 }
 
 /* A server that says nothing, not even to a cancel, costs a deadline and a bit. */
-ON_TROUBLE(a_silent_server_is_given_up, ground *p)
+ON_TROUBLE(a_silent_server_is_given_up, fixture *p)
 {
     proxy          *between = open_proxy(p);
     char            url[1400];
@@ -342,7 +342,7 @@ ON_TROUBLE(a_silent_server_is_given_up, ground *p)
     proxy_close(between);
 }
 
-ON_TROUBLE(connecting_can_be_interrupted, ground *p)
+ON_TROUBLE(connecting_can_be_interrupted, fixture *p)
 {
     proxy *between = open_proxy(p);
     char   url[1400];
@@ -372,7 +372,7 @@ ON_TROUBLE(connecting_can_be_interrupted, ground *p)
 
 /* ---- Fork --------------------------------------------------------------- */
 
-static int refuse_in_child(ground *p, pawl_store *store)
+static int refuse_in_child(fixture *p, pawl_store *store)
 {
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
@@ -385,7 +385,7 @@ static int refuse_in_child(ground *p, pawl_store *store)
     return 0;
 }
 
-ON_TROUBLE(a_child_leaves_the_parents_session_alone, ground *p)
+ON_TROUBLE(a_child_leaves_the_parents_session_alone, fixture *p)
 {
     int         status = -1;
     pawl_store *store  = open_store(p, p->url);
@@ -406,6 +406,6 @@ ON_TROUBLE(a_child_leaves_the_parents_session_alone, ground *p)
     assert_int_equal(pid_of(store), pid);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

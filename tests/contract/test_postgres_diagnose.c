@@ -7,11 +7,11 @@
 
 #ifdef PAWL_HAVE_POSTGRES
 
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 
 #include "contract/findings.h"
 
-static pawl_store *open_at(ground *p, const char *more)
+static pawl_store *open_at(fixture *p, const char *more)
 {
     pawl_store *store = NULL;
     apply_schema(p, p->url, NULL, 0);
@@ -20,7 +20,7 @@ static pawl_store *open_at(ground *p, const char *more)
     return store;
 }
 
-ON_GROUND(a_server_that_is_well, ground *p)
+ON_FIXTURE(a_server_that_is_well, fixture *p)
 {
     pawl_store       *store = open_at(p, "");
     pawl_finding_rows rows  = diagnose(p, store);
@@ -33,14 +33,14 @@ ON_GROUND(a_server_that_is_well, ground *p)
     expect_finding(&rows, "indexes", PAWL_FINDING_OK, "valid", NULL);
 }
 
-ON_GROUND(a_clock_that_is_off, ground *p)
+ON_FIXTURE(a_clock_that_is_off, fixture *p)
 {
     pawl_store *store = open_at(p, "");
     expect_clock(p, store, -PAWL_SECONDS(2), PAWL_FINDING_WARN, "clock is 2.");
     expect_clock(p, store, PAWL_SECONDS(3600), PAWL_FINDING_FAIL, "behind this one's");
 }
 
-ON_GROUND(settings_that_do_harm, ground *p)
+ON_FIXTURE(settings_that_do_harm, fixture *p)
 {
     pawl_store       *store = open_at(p, "&options=-c%20synchronous_commit%3Doff%20-c%20"
                                                "default_transaction_isolation%3Dserializable");
@@ -52,7 +52,7 @@ ON_GROUND(settings_that_do_harm, ground *p)
                    "set default_transaction_isolation = ");
 }
 
-ON_GROUND(a_session_that_may_not_write, ground *p)
+ON_FIXTURE(a_session_that_may_not_write, fixture *p)
 {
     pawl_store       *store = open_at(p, "&options=-c%20default_transaction_read_only%3Don");
     pawl_finding_rows rows  = diagnose(p, store);
@@ -60,7 +60,7 @@ ON_GROUND(a_session_that_may_not_write, ground *p)
                    "set default_transaction_read_only = off");
 }
 
-ON_GROUND(a_notify_that_is_refused, ground *p)
+ON_FIXTURE(a_notify_that_is_refused, fixture *p)
 {
     static const char *const states[][2] = {
         {"54000", "select pg_notification_queue_usage()"},
@@ -81,7 +81,7 @@ ON_GROUND(a_notify_that_is_refused, ground *p)
 }
 
 /* By the name that it gave itself, and by its age. */
-ON_GROUND(a_transaction_that_stays_open, ground *p)
+ON_FIXTURE(a_transaction_that_stays_open, fixture *p)
 {
     pawl_store       *store = open_at(p, "");
     PGconn           *other = raw_open(p->schema);
@@ -99,7 +99,7 @@ ON_GROUND(a_transaction_that_stays_open, ground *p)
 }
 
 /* The end of its session would make another worker run the message at once. */
-ON_GROUND(a_handler_that_runs_for_long, ground *p)
+ON_FIXTURE(a_handler_that_runs_for_long, fixture *p)
 {
     pawl_store          *look = open_at(p, ""), *worker = NULL;
     const pawl_diagnosis asked = {.now = pawl_clock_now(NULL)};
@@ -113,7 +113,7 @@ ON_GROUND(a_handler_that_runs_for_long, ground *p)
     test_now(worker);
 }
 
-ON_GROUND(an_index_that_was_not_built_to_its_end, ground *p)
+ON_FIXTURE(an_index_that_was_not_built_to_its_end, fixture *p)
 {
     pawl_store *store = open_at(p, "");
     raw_run(p->pg, "update pg_index set indisvalid = false where "
@@ -123,7 +123,7 @@ ON_GROUND(an_index_that_was_not_built_to_its_end, ground *p)
 }
 
 /* As behind a copy by logical replication. */
-ON_GROUND(a_sequence_that_is_behind_its_table, ground *p)
+ON_FIXTURE(a_sequence_that_is_behind_its_table, fixture *p)
 {
     static const char *const numbers[][2] = {{"queue", "Seq"},
                                              {"outbox", "Id"},
@@ -154,7 +154,7 @@ ON_GROUND(a_sequence_that_is_behind_its_table, ground *p)
 }
 
 /* Leases that ran out a while ago, and events without a position where projections read. */
-ON_GROUND(rows_that_nobody_takes, ground *p)
+ON_FIXTURE(rows_that_nobody_takes, fixture *p)
 {
     pawl_store *store = open_at(p, "");
     raw_run(p->pg,
@@ -186,7 +186,7 @@ ON_GROUND(rows_that_nobody_takes, ground *p)
 
 /* A role named by the schema, with a quote; it may log in without a password where the tests' own
  * may. */
-static pawl_store *open_as_role(ground *p)
+static pawl_store *open_as_role(fixture *p)
 {
     const char *at    = strstr(p->url, "//");
     const char *host  = strchr(p->url, '@');
@@ -208,7 +208,7 @@ static pawl_store *open_as_role(ground *p)
 }
 
 /* Rows are hidden from a role without an error, until a policy shows all of them to it. */
-static void expect_row_security(ground *p, pawl_store *store)
+static void expect_row_security(fixture *p, pawl_store *store)
 {
     raw_run(
         p->pg,
@@ -227,7 +227,7 @@ static void expect_row_security(ground *p, pawl_store *store)
     expect_finding(&rows, "row_security", PAWL_FINDING_OK, "hides no row", NULL);
 }
 
-ON_GROUND(a_role_without_rights, ground *p)
+ON_FIXTURE(a_role_without_rights, fixture *p)
 {
     pawl_store       *store = open_as_role(p);
     pawl_finding_rows rows  = diagnose(p, store);
@@ -255,7 +255,7 @@ ON_GROUND(a_role_without_rights, ground *p)
     raw_run(p->pg, test_text("drop owned by \"%s's\"; drop role \"%s's\"", p->schema, p->schema));
 }
 
-ON_GROUND(a_schema_with_an_apostrophe, ground *p)
+ON_FIXTURE(a_schema_with_an_apostrophe, fixture *p)
 {
     static const char *const names[] = {"rights", "sequences", "indexes", "vacuum"};
     pawl_store              *store   = NULL;
@@ -269,6 +269,6 @@ ON_GROUND(a_schema_with_an_apostrophe, ground *p)
     raw_run(p->pg, test_text("drop schema \"%s'\" cascade", p->schema));
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -21,7 +21,7 @@ static pawl_changes one_send(pawl_queue_send *send, const char *id)
     return changes;
 }
 
-static pawl_code enlist_one(ground *p, pawl_store *store, PGconn *pg, const char *id)
+static pawl_code enlist_one(fixture *p, pawl_store *store, PGconn *pg, const char *id)
 {
     pawl_queue_send send;
     pawl_changes    changes = one_send(&send, id);
@@ -29,7 +29,7 @@ static pawl_code enlist_one(ground *p, pawl_store *store, PGconn *pg, const char
 }
 
 /* The store, a table of the caller's, and a second connection to look with. */
-static pawl_store *open_with_own_table(ground *p, PGconn **other)
+static pawl_store *open_with_own_table(fixture *p, PGconn **other)
 {
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "create table mine (id integer primary key)");
@@ -49,7 +49,7 @@ static int64_t mine(PGconn *pg)
 
 /* ---- With the caller -------------------------------------------------------- */
 
-ON_GROUND(enlisted_changes_follow_the_caller, ground *p)
+ON_FIXTURE(enlisted_changes_follow_the_caller, fixture *p)
 {
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
@@ -74,7 +74,7 @@ ON_GROUND(enlisted_changes_follow_the_caller, ground *p)
 }
 
 /* Nothing that pawl did is left on the connection, but for the rows. */
-ON_GROUND(the_connection_is_left_as_it_was, ground *p)
+ON_FIXTURE(the_connection_is_left_as_it_was, fixture *p)
 {
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
@@ -94,7 +94,7 @@ ON_GROUND(the_connection_is_left_as_it_was, ground *p)
 }
 
 /* Savepoints of the caller hold for changes that were enlisted after them. */
-ON_GROUND(savepoints_of_the_caller_hold, ground *p)
+ON_FIXTURE(savepoints_of_the_caller_hold, fixture *p)
 {
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
@@ -115,7 +115,7 @@ ON_GROUND(savepoints_of_the_caller_hold, ground *p)
 
 /* ---- What is refused ---------------------------------------------------------- */
 
-ON_GROUND(a_refused_change_leaves_the_transaction_usable, ground *p)
+ON_FIXTURE(a_refused_change_leaves_the_transaction_usable, fixture *p)
 {
     PGconn          *other;
     pawl_store      *store = open_with_own_table(p, &other);
@@ -141,7 +141,7 @@ ON_GROUND(a_refused_change_leaves_the_transaction_usable, ground *p)
 }
 
 /* The same when it is the server that refuses: no table. */
-ON_GROUND(a_failed_statement_leaves_the_transaction_usable, ground *p)
+ON_FIXTURE(a_failed_statement_leaves_the_transaction_usable, fixture *p)
 {
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
@@ -155,7 +155,7 @@ ON_GROUND(a_failed_statement_leaves_the_transaction_usable, ground *p)
     PQfinish(other);
 }
 
-ON_GROUND(a_claim_is_settled_by_its_worker_alone, ground *p)
+ON_FIXTURE(a_claim_is_settled_by_its_worker_alone, fixture *p)
 {
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
@@ -172,13 +172,13 @@ ON_GROUND(a_claim_is_settled_by_its_worker_alone, ground *p)
     PQfinish(other);
 }
 
-static void expect_no_enlist(ground *p, pawl_store *store, PGconn *pg, const char *says)
+static void expect_no_enlist(fixture *p, pawl_store *store, PGconn *pg, const char *says)
 {
     expect_code(p, enlist_one(p, store, pg, "m-1"), PAWL_EINVAL);
     expect_text(p, says);
 }
 
-ON_GROUND(enlist_wants_a_transaction_on_the_same_database, ground *p)
+ON_FIXTURE(enlist_wants_a_transaction_on_the_same_database, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     expect_no_enlist(p, store, NULL, "the connection is NULL");
@@ -201,7 +201,7 @@ ON_GROUND(enlist_wants_a_transaction_on_the_same_database, ground *p)
 
     /* Of two, the later one counts. */
     const char *keys[]   = {"dbname", "dbname", NULL};
-    const char *values[] = {ground_server(), "template1", NULL};
+    const char *values[] = {fixture_server(), "template1", NULL};
     PGconn     *other    = PQconnectdbParams(keys, values, 1);
     assert_int_equal(PQstatus(other), CONNECTION_OK);
     raw_run(other, "begin");
@@ -212,7 +212,7 @@ ON_GROUND(enlist_wants_a_transaction_on_the_same_database, ground *p)
 }
 
 /* A mistake that no later try mends; the caller's own reads go on. */
-ON_GROUND(a_transaction_that_is_read_only_is_refused, ground *p)
+ON_FIXTURE(a_transaction_that_is_read_only_is_refused, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "begin read only");
@@ -225,7 +225,7 @@ ON_GROUND(a_transaction_that_is_read_only_is_refused, ground *p)
 }
 
 /* The caller's session is gone: an error, whose rows went with the session. */
-ON_GROUND(a_lost_connection_is_told, ground *p)
+ON_FIXTURE(a_lost_connection_is_told, fixture *p)
 {
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
@@ -324,7 +324,7 @@ static void make_all(all_kinds *all, pawl_changes *changes)
 }
 
 /* Changes what make_all made, or takes it away again. */
-static void change_all(ground *p, all_kinds *all, pawl_changes *changes)
+static void change_all(fixture *p, all_kinds *all, pawl_changes *changes)
 {
     pawl_text orders = TEXT("orders");
     *changes         = (pawl_changes){.now = NOW, ONE_UNIT};
@@ -381,7 +381,7 @@ static void expect_picture(PGconn *pg, const char *expected)
         expected);
 }
 
-ON_GROUND(all_kinds_follow_the_caller, ground *p)
+ON_FIXTURE(all_kinds_follow_the_caller, fixture *p)
 {
     PGconn      *other;
     all_kinds    all;
@@ -424,7 +424,7 @@ ON_GROUND(all_kinds_follow_the_caller, ground *p)
 #define PAID(F) F(TEXT, order_id)
 PAWL_RECORD(paid, PAID);
 
-ON_GROUND(a_sender_writes_at_once, ground *p)
+ON_FIXTURE(a_sender_writes_at_once, fixture *p)
 {
     PGconn      *other;
     pawl_sender *sender = NULL;
@@ -456,7 +456,7 @@ ON_GROUND(a_sender_writes_at_once, ground *p)
 
 /* ---- Waking -------------------------------------------------------------------- */
 
-ON_GROUND(a_sleeper_wakes_at_the_commit_and_not_before, ground *p)
+ON_FIXTURE(a_sleeper_wakes_at_the_commit_and_not_before, fixture *p)
 {
     sleeper     it;
     PGconn     *other;
@@ -480,6 +480,6 @@ ON_GROUND(a_sleeper_wakes_at_the_commit_and_not_before, ground *p)
     PQfinish(other);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -9,12 +9,12 @@
 
 #ifdef PAWL_HAVE_POSTGRES
 
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 #include "store/postgres/postgres.h"
 
 #define PAUSE_MS 60000
 
-static void send_due(ground *p, pawl_store *store, const char *id, pawl_time due)
+static void send_due(fixture *p, pawl_store *store, const char *id, pawl_time due)
 {
     COMMIT_OK(p, store, queue_send, NOW, .queue = TEXT("orders"), .message = message_of(id),
               .due = due);
@@ -31,7 +31,7 @@ static void pretend_long_claim(pawl_store *store, int64_t ago_ms, pawl_time now)
 }
 
 /* A queue whose front is at NOW, and a row that is due an hour earlier. */
-static pawl_store *open_behind(ground *p)
+static pawl_store *open_behind(fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     send_due(p, store, "first", NOW);
@@ -42,14 +42,14 @@ static pawl_store *open_behind(ground *p)
     return store;
 }
 
-ON_GROUND(e15_a_row_before_the_front_is_claimed_when_there_is_no_other, ground *p)
+ON_FIXTURE(e15_a_row_before_the_front_is_claimed_when_there_is_no_other, fixture *p)
 {
     pawl_store *store = open_behind(p);
     pretend_long_claim(store, PAUSE_MS / 10, NOW);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 1);
 }
 
-ON_GROUND(e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause, ground *p)
+ON_FIXTURE(e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause, fixture *p)
 {
     pawl_store *store = open_behind(p);
     pretend_long_claim(store, 0, NOW);
@@ -63,7 +63,7 @@ ON_GROUND(e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause, ground *p)
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).items[0].due, NOW - PAWL_MINUTES(60));
 }
 
-ON_GROUND(e15_a_row_before_the_front_waits_for_others_up_to_the_pause, ground *p)
+ON_FIXTURE(e15_a_row_before_the_front_waits_for_others_up_to_the_pause, fixture *p)
 {
     pawl_store *store = open_behind(p);
     send_due(p, store, "second", NOW);
@@ -76,7 +76,7 @@ ON_GROUND(e15_a_row_before_the_front_waits_for_others_up_to_the_pause, ground *p
 
 /* A clock that jumps, stands still or is set back: `moved` is what the due times moved by while the
  * monotonic clock went on for `passed_ms`. */
-static void expect_first_row(ground *p, int64_t passed_ms, int64_t moved)
+static void expect_first_row(fixture *p, int64_t passed_ms, int64_t moved)
 {
     pawl_store *store = open_behind(p);
     send_due(p, store, "second", NOW);
@@ -86,7 +86,7 @@ static void expect_first_row(ground *p, int64_t passed_ms, int64_t moved)
     raw_run(p->pg, "delete from pawl_queue");
 }
 
-ON_GROUND(e15_with_a_virtual_clock_claims_begin_with_the_first_row, ground *p)
+ON_FIXTURE(e15_with_a_virtual_clock_claims_begin_with_the_first_row, fixture *p)
 {
     expect_first_row(p, 0, PAWL_SECONDS(2));
     expect_first_row(p, 0, -PAWL_SECONDS(2));
@@ -147,6 +147,6 @@ TEST(rows_that_were_passed_over_are_gone_back_to)
     }
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -46,7 +46,7 @@ static void stay_away_from_the_whole(pawl_store *store)
     outbox->pause_ms              = 1;
 }
 
-static size_t claim(ground *p, pawl_store *store)
+static size_t claim(fixture *p, pawl_store *store)
 {
     pawl_outbox_rows rows;
     stay_away_from_the_whole(store);
@@ -55,7 +55,7 @@ static size_t claim(ground *p, pawl_store *store)
     return rows.count;
 }
 
-static void deliver_all(const ground *p)
+static void deliver_all(const fixture *p)
 {
     raw_run(p->pg, "update pawl_outbox set \"State\" = 'dispatched', \"DispatchedAt\" = \"At\" "
                    "where \"State\" = 'pending'");
@@ -71,7 +71,7 @@ static int64_t numbers_from(pawl_store *store)
     return pawl__pg_of(store)->numbering.horizon.from;
 }
 
-static int64_t number(ground *p, pawl_store *store)
+static int64_t number(fixture *p, pawl_store *store)
 {
     int64_t count = -1;
     ok(p, pawl_store_event_number(store, 2 * MANY, &count, &p->error));
@@ -82,7 +82,7 @@ typedef void insert_fn(PGconn *pg, const char *name, int count);
 
 /* One row in a transaction that is still under way, and many of one that began before
  * it: that this one is over says nothing of the other. */
-static PGconn *insert_beside_late(const ground *p, insert_fn *insert)
+static PGconn *insert_beside_late(const fixture *p, insert_fn *insert)
 {
     PGconn *early = raw_open(p->schema), *late = raw_open(p->schema);
     raw_run(early, "begin; select pg_current_xact_id()");
@@ -95,14 +95,14 @@ static PGconn *insert_beside_late(const ground *p, insert_fn *insert)
 }
 
 /* The late row comes, and one more behind it. */
-static void commit_late(const ground *p, PGconn *late, insert_fn *insert)
+static void commit_late(const fixture *p, PGconn *late, insert_fn *insert)
 {
     raw_run(late, "commit");
     insert(p->pg, "after", 1);
     PQfinish(late);
 }
 
-ON_GROUND(a_claim_begins_before_what_is_committed_late, ground *p)
+ON_FIXTURE(a_claim_begins_before_what_is_committed_late, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(claim(p, store), 0);
@@ -115,7 +115,7 @@ ON_GROUND(a_claim_begins_before_what_is_committed_late, ground *p)
     assert_int_equal(claim(p, store), 2);
 }
 
-ON_GROUND(an_event_of_such_a_transaction_is_numbered, ground *p)
+ON_FIXTURE(an_event_of_such_a_transaction_is_numbered, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(number(p, store), 0);
@@ -128,7 +128,7 @@ ON_GROUND(an_event_of_such_a_transaction_is_numbered, ground *p)
     assert_int_equal(number(p, store), 2);
 }
 
-static int64_t number_some(ground *p, pawl_store *store, size_t count_max)
+static int64_t number_some(fixture *p, pawl_store *store, size_t count_max)
 {
     int64_t count = -1;
     ok(p, pawl_store_event_number(store, count_max, &count, &p->error));
@@ -136,7 +136,7 @@ static int64_t number_some(ground *p, pawl_store *store, size_t count_max)
 }
 
 /* The horizon can move over events that the scan before it left for the next one. */
-ON_GROUND(events_that_a_scan_left_are_numbered_by_the_next, ground *p)
+ON_FIXTURE(events_that_a_scan_left_are_numbered_by_the_next, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     PGconn     *late  = raw_open(p->schema);
@@ -154,7 +154,7 @@ ON_GROUND(events_that_a_scan_left_are_numbered_by_the_next, ground *p)
 }
 
 /* Were the horizon wrong, an event would wait for a minute and not for ever. */
-ON_GROUND(the_whole_is_looked_at_from_time_to_time, ground *p)
+ON_FIXTURE(the_whole_is_looked_at_from_time_to_time, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(number(p, store), 0);
@@ -170,7 +170,7 @@ ON_GROUND(the_whole_is_looked_at_from_time_to_time, ground *p)
 }
 
 /* The horizon does not move before transactions are over that were under way. */
-static void wait_for_horizon(ground *p, pawl_store *store, int64_t from)
+static void wait_for_horizon(fixture *p, pawl_store *store, int64_t from)
 {
     int64_t end = clock_ms() + OTHERS_MS;
     while (claims_from(store) < from && clock_ms() < end) {
@@ -181,7 +181,7 @@ static void wait_for_horizon(ground *p, pawl_store *store, int64_t from)
 
 /* Rows that were delivered stay in the index while somebody's snapshot can see it pending;
  * that one writes nothing, and so nothing can come late. */
-ON_GROUND(claims_begin_behind_what_was_delivered, ground *p)
+ON_FIXTURE(claims_begin_behind_what_was_delivered, fixture *p)
 {
     pawl_store *store  = open_store(p, p->url);
     PGconn     *leased = raw_open(p->schema);
@@ -200,8 +200,8 @@ ON_GROUND(claims_begin_behind_what_was_delivered, ground *p)
     PQfinish(leased);
 }
 
-/* Rows of other endpoints, which nobody delivers, are not walked over by each claim. */
-ON_GROUND(claims_begin_behind_the_rows_of_other_endpoints, ground *p)
+/* Rows of other endpoints, which nobody delivers, are not scanned over by each claim. */
+ON_FIXTURE(claims_begin_behind_the_rows_of_other_endpoints, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     PGconn     *late  = raw_open(p->schema);
@@ -222,7 +222,7 @@ ON_GROUND(claims_begin_behind_the_rows_of_other_endpoints, ground *p)
 }
 
 /* The horizon is that of the endpoint whose rows were claimed last. */
-ON_GROUND(each_endpoint_has_a_horizon_of_its_own, ground *p)
+ON_FIXTURE(each_endpoint_has_a_horizon_of_its_own, fixture *p)
 {
     pawl_store      *store = open_store(p, p->url);
     pawl_outbox_rows rows;
@@ -240,7 +240,7 @@ ON_GROUND(each_endpoint_has_a_horizon_of_its_own, ground *p)
 }
 
 /* Fails for a row that has its number before its transaction has. */
-static void check_rows_of(const ground *p, const char *table)
+static void check_rows_of(const fixture *p, const char *table)
 {
     raw_run(p->pg,
             test_text("create trigger numbered before insert on %s for each row execute function "
@@ -250,7 +250,7 @@ static void check_rows_of(const ground *p, const char *table)
 
 /* A row can wait for the end of another transaction that has the same key, so that
  * any number of others are numbered, delivered and over before it is there. */
-ON_GROUND(a_transaction_is_numbered_before_its_rows, ground *p)
+ON_FIXTURE(a_transaction_is_numbered_before_its_rows, fixture *p)
 {
     pawl_store       *store  = open_store(p, p->url);
     pawl_outbox_add   add    = {.dispatch_id = {uuid_of(1)},
@@ -295,6 +295,6 @@ ON_GROUND(a_transaction_is_numbered_before_its_rows, ground *p)
     expect_refused(p->pg, "insert into one values (1)", "P0001", "no number");
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

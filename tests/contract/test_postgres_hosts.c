@@ -40,7 +40,7 @@ typedef struct hosts {
     int files[4];
 } hosts;
 
-static void hosts_open(ground *p, hosts *h)
+static void hosts_open(fixture *p, hosts *h)
 {
     *h = (hosts){.port = atoi(PQport(p->pg))};
     if (strcmp(PQhost(p->pg), "127.0.0.1") != 0)
@@ -60,7 +60,7 @@ static void hosts_close(const hosts *h)
 }
 
 /* Opens the store there, in `at_least` milliseconds, and, when that went well, sends. */
-static void open_at(ground *p, const char *list, const char *parameters, int64_t at_least,
+static void open_at(fixture *p, const char *list, const char *parameters, int64_t at_least,
                     pawl_code wanted)
 {
     pawl_store *store = NULL;
@@ -74,7 +74,7 @@ static void open_at(ground *p, const char *list, const char *parameters, int64_t
     test_now(store);
 }
 
-ON_TROUBLE(the_next_host_is_tried, ground *p)
+ON_TROUBLE(the_next_host_is_tried, fixture *p)
 {
     hosts h;
     hosts_open(p, &h);
@@ -108,7 +108,7 @@ static void *start_up(void *context)
     return NULL;
 }
 
-ON_TROUBLE(a_host_s_time_begins_with_it, ground *p)
+ON_TROUBLE(a_host_s_time_begins_with_it, fixture *p)
 {
     hosts     h;
     pthread_t server;
@@ -120,7 +120,7 @@ ON_TROUBLE(a_host_s_time_begins_with_it, ground *p)
     hosts_close(&h);
 }
 
-ON_TROUBLE(the_last_host_has_its_time_too, ground *p)
+ON_TROUBLE(the_last_host_has_its_time_too, fixture *p)
 {
     char  list[100], text[200];
     hosts h;
@@ -137,7 +137,7 @@ ON_TROUBLE(the_last_host_has_its_time_too, ground *p)
 }
 
 /* Libpq takes from a service file or from the environment what the URL does not say. */
-ON_TROUBLE(hosts_that_the_url_does_not_name_are_tried_too, ground *p)
+ON_TROUBLE(hosts_that_the_url_does_not_name_are_tried_too, fixture *p)
 {
     hosts h;
     hosts_open(p, &h);
@@ -162,6 +162,6 @@ ON_TROUBLE(hosts_that_the_url_does_not_name_are_tried_too, ground *p)
     hosts_close(&h);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

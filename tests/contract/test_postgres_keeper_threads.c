@@ -29,7 +29,7 @@ static void lose_keeper(pawl_store *store)
 }
 
 /* The keeper has then done all that it does when it has connected. */
-static void wait_for_another_keeper(ground *p, pawl_store *store, int pid)
+static void wait_for_another_keeper(fixture *p, pawl_store *store, int pid)
 {
     for (int64_t end = clock_ms() + PATIENCE_MS, now = pid; now == pid || now < 0;
          now = keeper_pid(p))
@@ -44,8 +44,8 @@ static void wait_for_keeper(pawl_store *store, bool is_away)
         assert_true(clock_ms() < end);
 }
 
-/* The ground's URL leads through the proxy then. */
-static proxy *go_through_proxy(ground *p)
+/* The fixture's URL leads through the proxy then. */
+static proxy *go_through_proxy(fixture *p)
 {
     char   url[sizeof p->url];
     proxy *between = open_proxy(p);
@@ -59,7 +59,7 @@ static proxy *go_through_proxy(ground *p)
 /* ---- A server that does not answer ---------------------------------------- */
 
 /* The lock of those that sleep for the queue. Nobody has it then. */
-static int64_t find_lock(ground *p, const char *queue)
+static int64_t find_lock(fixture *p, const char *queue)
 {
     pawl_store *store = NULL;
     ok(p, pawl_store_open(p->url, NULL, &store, &p->error));
@@ -72,7 +72,7 @@ static int64_t find_lock(ground *p, const char *queue)
 }
 
 /* A handle that begins to sleep makes the keeper wait for a lock. Others take sessions, give them back, come and go. */
-SHARED(a_call_of_the_keeper_holds_up_no_other_handle, ground *p)
+SHARED(a_call_of_the_keeper_holds_up_no_other_handle, fixture *p)
 {
     pawl_store *handles[2], *more;
     sleeper     it;
@@ -103,7 +103,7 @@ typedef struct away {
 } away;
 
 /* The keeper connects to a server that accepts and says nothing. The last handle has never slept. */
-static void begin_away(ground *p, away *it)
+static void begin_away(fixture *p, away *it)
 {
     it->between = go_through_proxy(p);
     open_idle(p, it->handles, 2);
@@ -118,7 +118,7 @@ static void begin_away(ground *p, away *it)
 }
 
 /* Nor does one that would begin to sleep wait for it. No wait is long then. */
-SHARED(no_handle_waits_while_the_keeper_connects, ground *p)
+SHARED(no_handle_waits_while_the_keeper_connects, fixture *p)
 {
     away    it;
     sleeper sleepers[2];
@@ -141,7 +141,7 @@ SHARED(no_handle_waits_while_the_keeper_connects, ground *p)
 }
 
 /* A handle that waits without locks at the keeper looks when the keeper is back: a NOTIFY is sent to nobody meanwhile. */
-SHARED(a_keeper_that_is_back_wakes_those_without_locks, ground *p)
+SHARED(a_keeper_that_is_back_wakes_those_without_locks, fixture *p)
 {
     away    it;
     sleeper sleeps;
@@ -157,7 +157,7 @@ SHARED(a_keeper_that_is_back_wakes_those_without_locks, ground *p)
 }
 
 /* A handle that worked meanwhile, with locks at the keeper: a NOTIFY for it was lost. */
-SHARED(a_keeper_that_is_back_has_those_look_that_worked, ground *p)
+SHARED(a_keeper_that_is_back_has_those_look_that_worked, fixture *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -171,7 +171,7 @@ SHARED(a_keeper_that_is_back_has_those_look_that_worked, ground *p)
 }
 
 /* Idle sessions may be those of a server that is gone, and would answer nobody. */
-SHARED(idle_sessions_end_with_the_keepers, ground *p)
+SHARED(idle_sessions_end_with_the_keepers, fixture *p)
 {
     pawl_store *handles[5];
     open_idle(p, handles, 5);
@@ -191,7 +191,7 @@ SHARED(idle_sessions_end_with_the_keepers, ground *p)
 /* ---- Sessions that the server ends ----------------------------------------- */
 
 /* A server that ends idle sessions after a moment ends none of pawl's. */
-SHARED(a_server_that_ends_idle_sessions_ends_none_of_ours, ground *p)
+SHARED(a_server_that_ends_idle_sessions_ends_none_of_ours, fixture *p)
 {
     pawl_store *handles[2];
     sleeper     it;
@@ -214,7 +214,7 @@ SHARED(a_server_that_ends_idle_sessions_ends_none_of_ours, ground *p)
 }
 
 /* All at once, as when the server is restarted: those that wait, and those that are lent. */
-SHARED(when_all_sessions_end_all_go_on, ground *p)
+SHARED(when_all_sessions_end_all_go_on, fixture *p)
 {
     pawl_store *handles[4];
     sleeper     sleepers[2];
@@ -250,7 +250,7 @@ SHARED(when_all_sessions_end_all_go_on, ground *p)
 }
 
 /* The session that another has now. */
-SHARED(a_handle_that_is_closed_takes_no_session_along, ground *p)
+SHARED(a_handle_that_is_closed_takes_no_session_along, fixture *p)
 {
     pawl_store *first = NULL, *second;
     apply_schema(p, p->url, order_tables, 1);
@@ -271,7 +271,7 @@ SHARED(a_handle_that_is_closed_takes_no_session_along, ground *p)
 /* ---- Processes ---------------------------------------------------------------- */
 
 /* The lease names the worker, whose lock the keeper has: it lasts while the worker has no session. */
-SHARED(a_leader_without_a_session_leads, ground *p)
+SHARED(a_leader_without_a_session_leads, fixture *p)
 {
     pawl_store *handles[2], *other;
     bool        leads = false;
@@ -292,7 +292,7 @@ SHARED(a_leader_without_a_session_leads, ground *p)
 /* ---- Poolers ---------------------------------------------------------------- */
 
 /* A name may lead to a pooler for a while: no session is lent then, and afterwards they are again. */
-SHARED(a_pooler_that_is_gone_again_is_forgotten, ground *p)
+SHARED(a_pooler_that_is_gone_again_is_forgotten, fixture *p)
 {
     pawl_store *handles[2];
     proxy      *between = go_through_proxy(p);
@@ -313,6 +313,6 @@ SHARED(a_pooler_that_is_gone_again_is_forgotten, ground *p)
     proxy_close(between);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -11,7 +11,7 @@
 
 #define LEASE PAWL_SECONDS(11)
 
-static bool leads(ground *p, pawl_store *store, pawl_time now)
+static bool leads(fixture *p, pawl_store *store, pawl_time now)
 {
     bool is_held = false;
     ok(p, pawl_store_lead(store, TEXT("outbox"), now, LEASE, &is_held, &p->error));
@@ -19,7 +19,7 @@ static bool leads(ground *p, pawl_store *store, pawl_time now)
 }
 
 /* The worker's row, which every commit writes first, and a saga's. */
-static void make_sql(const ground *p, const pawl_store *store, char update[300], char lock[200])
+static void make_sql(const fixture *p, const pawl_store *store, char update[300], char lock[200])
 {
     char worker[PAWL_UUID_TEXT_SIZE + 1], order[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(store->worker.uuid, worker);
@@ -31,14 +31,14 @@ static void make_sql(const ground *p, const pawl_store *store, char update[300],
 }
 
 /* The first one leads. */
-static void begin_led(ground *p, pair *it)
+static void begin_led(fixture *p, pair *it)
 {
     begin_pair(p, it);
     assert_true(leads(p, it->first, NOW));
 }
 
 /* Its row is locked by nobody who is waited for here. */
-static void expect_saga_locked(ground *p, bool is_locked)
+static void expect_saga_locked(fixture *p, bool is_locked)
 {
     char order[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(uuid_of(1), order);
@@ -52,13 +52,13 @@ static void expect_saga_locked(ground *p, bool is_locked)
 }
 
 /* A session of that number; one that was ended goes in a moment. */
-static void wait_for_end(ground *p, int pid)
+static void wait_for_end(fixture *p, int pid)
 {
     raw_wait(p->pg, test_text("select count(*) from pg_stat_activity where pid = %d", pid), 0);
 }
 
 /* As if the process were stopped: nothing more comes from it. */
-static void stand_still(ground *p, pawl_store *store)
+static void stand_still(fixture *p, pawl_store *store)
 {
     char update[300], lock[200];
     make_sql(p, store, update, lock);
@@ -69,7 +69,7 @@ static void stand_still(ground *p, pawl_store *store)
     raw_run(store->ops->native(store), lock);
 }
 
-ON_TROUBLE(a_commit_that_stands_still_is_ended, ground *p)
+ON_TROUBLE(a_commit_that_stands_still_is_ended, fixture *p)
 {
     pair            it;
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -99,7 +99,7 @@ ON_TROUBLE(a_commit_that_stands_still_is_ended, ground *p)
 
 /* On whichever connection: of the handle, its second one, a pooler's. The server does not
  * forget a pipeline whose end never came, as it does a transaction. */
-ON_TROUBLE(a_pipeline_without_its_end_is_ended, ground *p)
+ON_TROUBLE(a_pipeline_without_its_end_is_ended, fixture *p)
 {
     pair it;
     char update[300], lock[200];
@@ -130,7 +130,7 @@ ON_TROUBLE(a_pipeline_without_its_end_is_ended, ground *p)
 }
 
 /* In the first one's transaction; the others wait for a deadline of minutes. */
-static void lock_lease(ground *p, pair *it, const char *sql)
+static void lock_lease(fixture *p, pair *it, const char *sql)
 {
     begin_led(p, it);
     const char *text = test_text(sql, p->schema);
@@ -143,7 +143,7 @@ static void lock_lease(ground *p, pair *it, const char *sql)
 #define SHORTLY_MS 20000 /* a lock is waited for half a second, by a machine that is not busy */
 
 /* Asked again, as an endpoint does: a busy machine may take longer than the lock is waited for to end a session. */
-static void expect_lead_shortly(ground *p, pawl_store *store, pawl_time now)
+static void expect_lead_shortly(fixture *p, pawl_store *store, pawl_time now)
 {
     bool      is_held = false;
     int64_t   begin   = clock_ms();
@@ -155,7 +155,7 @@ static void expect_lead_shortly(ground *p, pawl_store *store, pawl_time now)
     assert_in_range(clock_ms() - begin, 0, SHORTLY_MS);
 }
 
-static void expect_followed(ground *p, pair *it)
+static void expect_followed(fixture *p, pair *it)
 {
     expect_lead_shortly(p, it->second, NOW + LEASE + 1);
     expect_code(p, send_one(p, it->first, "orders", "m-1"), PAWL_ELOST);
@@ -163,21 +163,21 @@ static void expect_followed(ground *p, pair *it)
 }
 
 /* The lease's own row is locked: it is not waited for until the deadline. */
-ON_TROUBLE(o20_a_renewal_that_stands_still_is_ended, ground *p)
+ON_TROUBLE(o20_a_renewal_that_stands_still_is_ended, fixture *p)
 {
     pair it;
     lock_lease(p, &it, "update %s.pawl_leases set \"Expires\" = now()");
     expect_followed(p, &it);
 }
 
-ON_TROUBLE(o20_a_lead_given_back_that_stands_still_is_ended, ground *p)
+ON_TROUBLE(o20_a_lead_given_back_that_stands_still_is_ended, fixture *p)
 {
     pair it;
     lock_lease(p, &it, "delete from %s.pawl_leases");
     expect_followed(p, &it);
 }
 
-static int64_t lease_count(ground *p, const pawl_store *store)
+static int64_t lease_count(fixture *p, const pawl_store *store)
 {
     char worker[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(store->worker.uuid, worker);
@@ -187,7 +187,7 @@ static int64_t lease_count(ground *p, const pawl_store *store)
 
 /* While it holds claims: the lease goes over its second connection, and is there for others
  * whatever becomes of the claims. */
-ON_TROUBLE(o20_one_with_claims_follows_as_soon, ground *p)
+ON_TROUBLE(o20_one_with_claims_follows_as_soon, fixture *p)
 {
     pair it;
     bool is_held = false;
@@ -203,7 +203,7 @@ ON_TROUBLE(o20_one_with_claims_follows_as_soon, ground *p)
 }
 
 /* The server works for it: its client is alive, or was until a moment ago. */
-ON_TROUBLE(o20_a_renewal_that_is_slow_is_left_alone, ground *p)
+ON_TROUBLE(o20_a_renewal_that_is_slow_is_left_alone, fixture *p)
 {
     pair    it;
     bool    is_held = true;
@@ -240,7 +240,7 @@ static void *run_try(void *context)
 }
 
 /* A transaction of the first one has the lease's row when the other one comes to it. */
-static pawl_code meet_over_the_lease(ground *p, pair *it, const char *sql, bool *is_held)
+static pawl_code meet_over_the_lease(fixture *p, pair *it, const char *sql, bool *is_held)
 {
     try_to_lead t = {.store = it->second, .is_held = true};
     pthread_t   thread;
@@ -256,7 +256,7 @@ static pawl_code meet_over_the_lease(ground *p, pair *it, const char *sql, bool 
 
 /* Two find the lease free; the one that waited for the other looks again. On a busy machine
  * it may have waited for too long: once more. */
-static void expect_second_look(ground *p, pair *it, const char *sql, bool expected)
+static void expect_second_look(fixture *p, pair *it, const char *sql, bool expected)
 {
     bool      is_held = !expected;
     pawl_code code    = PAWL_EBUSY;
@@ -266,7 +266,7 @@ static void expect_second_look(ground *p, pair *it, const char *sql, bool expect
     assert_int_equal(is_held, expected);
 }
 
-ON_TROUBLE(o20_of_two_that_find_it_free_one_leads, ground *p)
+ON_TROUBLE(o20_of_two_that_find_it_free_one_leads, fixture *p)
 {
     pair it;
     begin_led(p, &it);
@@ -278,7 +278,7 @@ ON_TROUBLE(o20_of_two_that_find_it_free_one_leads, ground *p)
 }
 
 /* Of a lease: how often it went from one to another. */
-ON_TROUBLE(o20_the_epoch_counts_take_overs, ground *p)
+ON_TROUBLE(o20_the_epoch_counts_take_overs, fixture *p)
 {
     pair it;
     begin_led(p, &it);
@@ -293,7 +293,7 @@ ON_TROUBLE(o20_the_epoch_counts_take_overs, ground *p)
 
 /* A handler may take longer than the lease lasts: what it has claimed, and its own SQL,
  * are in nobody's way. */
-ON_TROUBLE(a_leader_that_is_slow_is_left_alone, ground *p)
+ON_TROUBLE(a_leader_that_is_slow_is_left_alone, fixture *p)
 {
     pair it;
     begin_led(p, &it);
@@ -314,7 +314,7 @@ ON_TROUBLE(a_leader_that_is_slow_is_left_alone, ground *p)
 }
 
 /* Whose sessions are another role's. */
-ON_TROUBLE(without_the_right_the_lead_is_taken_all_the_same, ground *p)
+ON_TROUBLE(without_the_right_the_lead_is_taken_all_the_same, fixture *p)
 {
     pair it;
     begin_led(p, &it);
@@ -333,7 +333,7 @@ ON_TROUBLE(without_the_right_the_lead_is_taken_all_the_same, ground *p)
     raw_run(p->pg, test_text("drop owned by \"%s\"; drop role \"%s\"", p->schema, p->schema));
 }
 
-static size_t lead_count(ground *p, pawl_store *store, pawl_time now)
+static size_t lead_count(fixture *p, pawl_store *store, pawl_time now)
 {
     pawl_lead_row *rows;
     size_t         count = 9;
@@ -342,7 +342,7 @@ static size_t lead_count(ground *p, pawl_store *store, pawl_time now)
 }
 
 /* Long before its lease is over. */
-ON_TROUBLE(a_leader_without_its_session_is_not_listed, ground *p)
+ON_TROUBLE(a_leader_without_its_session_is_not_listed, fixture *p)
 {
     pair it;
     begin_led(p, &it);
@@ -352,7 +352,7 @@ ON_TROUBLE(a_leader_without_its_session_is_not_listed, ground *p)
 }
 
 /* The row of its lease would stay for ever. */
-ON_TROUBLE(a_leader_that_closes_leaves_no_lease, ground *p)
+ON_TROUBLE(a_leader_that_closes_leaves_no_lease, fixture *p)
 {
     pair it;
     begin_led(p, &it);
@@ -363,6 +363,6 @@ ON_TROUBLE(a_leader_that_closes_leaves_no_lease, ground *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 0);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -93,7 +93,7 @@ static bool end_refusing(void)
 
 /* A message is claimed, its saga loaded, and one set settles it, saves the saga and sends. */
 typedef struct message_trip {
-    ground           *p;
+    fixture          *p;
     pawl_store       *store;
     pawl_arena       *arena;
     char              id[30];
@@ -163,9 +163,9 @@ static void check_applied(const message_trip *t, bool is_applied)
 
 static bool try_message(message_trip *t, long n, bool is_lasting)
 {
-    ground *p = t->p;
-    t->store  = open_more(p, p->url);
-    t->arena  = pawl_arena_create(0);
+    fixture *p = t->p;
+    t->store   = open_more(p, p->url);
+    t->arena   = pawl_arena_create(0);
     assert_non_null(t->arena);
     int64_t begun = clock_ms();
     begin_refusing(n, is_lasting ? LASTING : 0);
@@ -188,7 +188,7 @@ static bool try_message(message_trip *t, long n, bool is_lasting)
     return is_met;
 }
 
-static void try_messages(ground *p, size_t size, bool is_lasting)
+static void try_messages(fixture *p, size_t size, bool is_lasting)
 {
     char        name   = is_lasting ? 'l' : 'o';
     char       *body   = malloc(size + 10);
@@ -215,17 +215,17 @@ static void try_messages(ground *p, size_t size, bool is_lasting)
     free(body);
 }
 
-ON_TROUBLE(a_message_survives_one_failure, ground *p)
+ON_TROUBLE(a_message_survives_one_failure, fixture *p)
 {
     try_messages(p, 2, false);
 }
 
-ON_TROUBLE(a_message_survives_a_shortage, ground *p)
+ON_TROUBLE(a_message_survives_a_shortage, fixture *p)
 {
     try_messages(p, 2, true);
 }
 
-ON_TROUBLE(a_large_message_survives_one_failure, ground *p)
+ON_TROUBLE(a_large_message_survives_one_failure, fixture *p)
 {
     try_messages(p, 100000, false);
 }
@@ -234,7 +234,7 @@ ON_TROUBLE(a_large_message_survives_one_failure, ground *p)
 #define COMMIT_MS 1000   /* until a dropped answer is noticed */
 
 /* Tries are over when the deadline is: the last pause and the last try do not go on behind it. */
-ON_TROUBLE(an_unknown_outcome_keeps_the_deadline, ground *p)
+ON_TROUBLE(an_unknown_outcome_keeps_the_deadline, fixture *p)
 {
     pawl_store     *keeper = open_store(p, p->url);
     pawl_queue_send send   = send_of("orders", "e-1");
@@ -259,8 +259,8 @@ ON_TROUBLE(an_unknown_outcome_keeps_the_deadline, ground *p)
 
 int main(void)
 {
-    if (ground_server() == NULL)
-        return ground_skip();
+    if (fixture_server() == NULL)
+        return fixture_skip();
     (void)dl_iterate_phdr(find_libpq, NULL);
     if (libpq.end == 0) {
         print_error("libpq is not among the loaded libraries\n");

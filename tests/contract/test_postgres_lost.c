@@ -23,7 +23,7 @@ static void take_url(suite_address *address, const char *url)
     memcpy(address->url, url, strlen(url) + 1);
 }
 
-static void expect_all_told(ground *p, lossy *way, const char *through)
+static void expect_all_told(fixture *p, lossy *way, const char *through)
 {
     char         failure[1000];
     suite_tables tables;
@@ -39,7 +39,7 @@ static void expect_all_told(ground *p, lossy *way, const char *through)
     assert_true(lost > (turns_are_whole() ? 100 : 25));
 }
 
-ON_TROUBLE(o32_what_is_told_is_what_is_there, ground *p)
+ON_TROUBLE(o32_what_is_told_is_what_is_there, fixture *p)
 {
     char url[1400];
     strcat(p->url, "&options=-c%20synchronous_commit%3Doff");
@@ -53,7 +53,7 @@ ON_TROUBLE(o32_what_is_told_is_what_is_there, ground *p)
     expect_all_told(p, &way, url);
 }
 
-ON_TROUBLE(o32_what_is_told_is_what_is_there_behind_a_pooler, ground *p)
+ON_TROUBLE(o32_what_is_told_is_what_is_there_behind_a_pooler, fixture *p)
 {
     char  url[1400];
     lossy way   = {.is_brief = true,
@@ -66,6 +66,6 @@ ON_TROUBLE(o32_what_is_told_is_what_is_there_behind_a_pooler, ground *p)
     expect_all_told(p, &way, url);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

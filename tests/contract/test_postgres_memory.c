@@ -13,7 +13,7 @@
 #define FAULTS_MAX 2000 /* no scenario has as many allocations */
 
 /* A failure is that of the memory, or of the connection that it cost. */
-static void expect_failure(const ground *p, pawl_code code, long n)
+static void expect_failure(const fixture *p, pawl_code code, long n)
 {
     if (code != PAWL_ENOMEM && code != PAWL_ELOST)
         fail_msg("allocation %ld: is %s: %s", n, pawl_code_name(code), p->error.text);
@@ -21,7 +21,7 @@ static void expect_failure(const ground *p, pawl_code code, long n)
 
 /* ---- Opening ------------------------------------------------------------ */
 
-static pawl_code open_and_attach(ground *p, pawl_store **store)
+static pawl_code open_and_attach(fixture *p, pawl_store **store)
 {
     pawl_code code = open_with(p, p->url, order_tables, 1, store);
     if (code != PAWL_OK)
@@ -32,7 +32,7 @@ static pawl_code open_and_attach(ground *p, pawl_store **store)
     return code;
 }
 
-ON_TROUBLE(opening_survives, ground *p)
+ON_TROUBLE(opening_survives, fixture *p)
 {
     bool is_met = true;
     apply_schema(p, p->url, order_tables, 1);
@@ -62,7 +62,7 @@ ON_TROUBLE(opening_survives, ground *p)
 /* A message is claimed, its saga loaded, and one set settles it, marks it, saves
  * the saga and sends. With a refusal a second group does what was done before. */
 typedef struct message_trip {
-    ground           *p;
+    fixture          *p;
     pawl_store       *store;
     pawl_arena       *arena; /* of the calls under test */
     long              n;
@@ -147,8 +147,8 @@ static void check_applied(const message_trip *t, bool is_applied)
 
 static bool try_message(message_trip *t)
 {
-    ground *p    = t->p;
-    long    live = fault_memory_live();
+    fixture *p    = t->p;
+    long     live = fault_memory_live();
     make_changes(t);
     t->store = open_more(p, p->url);
     t->arena = pawl_arena_create(0);
@@ -173,7 +173,7 @@ static bool try_message(message_trip *t)
     return is_met;
 }
 
-static void try_messages(ground *p, bool is_refused, bool is_held)
+static void try_messages(fixture *p, bool is_refused, bool is_held)
 {
     pawl_store *keeper = open_store(p, p->url);
     bool        is_met = true;
@@ -190,24 +190,24 @@ static void try_messages(ground *p, bool is_refused, bool is_held)
     test_now(keeper);
 }
 
-ON_TROUBLE(a_message_survives, ground *p)
+ON_TROUBLE(a_message_survives, fixture *p)
 {
     try_messages(p, false, false);
 }
 
-ON_TROUBLE(a_refusal_survives, ground *p)
+ON_TROUBLE(a_refusal_survives, fixture *p)
 {
     try_messages(p, true, false);
 }
 
-ON_TROUBLE(a_hold_survives, ground *p)
+ON_TROUBLE(a_hold_survives, fixture *p)
 {
     try_messages(p, false, true);
 }
 
 /* Claims are given back by a rollback. Without memory for its text the transaction would stay open: the
  * connection is given up, and with it the row locks. */
-ON_TROUBLE(a_release_survives, ground *p)
+ON_TROUBLE(a_release_survives, fixture *p)
 {
     pawl_store       *keeper = open_store(p, p->url);
     bool              is_met = true;
@@ -235,7 +235,7 @@ ON_TROUBLE(a_release_survives, ground *p)
 
 /* ---- Enlist ------------------------------------------------------------- */
 
-ON_TROUBLE(an_enlist_survives, ground *p)
+ON_TROUBLE(an_enlist_survives, fixture *p)
 {
     pawl_store *store  = open_store(p, p->url);
     PGconn     *pg     = raw_open(p->schema);
@@ -271,7 +271,7 @@ ON_TROUBLE(an_enlist_survives, ground *p)
 
 /* A lease and the question what is due next go to the server together, COMMIT behind them: a claim
  * that failed has leased nothing. */
-ON_TROUBLE(a_claim_of_timeouts_survives, ground *p)
+ON_TROUBLE(a_claim_of_timeouts_survives, fixture *p)
 {
     open_store(p, p->url);
     assert_non_null(pawl_arena_take(p->arena, 1)); /* its first block counts as live */
@@ -309,7 +309,7 @@ ON_TROUBLE(a_claim_of_timeouts_survives, ground *p)
 
 /* ---- Positions ---------------------------------------------------------- */
 
-static void append_event(ground *p, pawl_store *store)
+static void append_event(fixture *p, pawl_store *store)
 {
     COMMIT_OK(p, store, event_append, NOW, .stream = TEXT("s"), .version = 1, .is_first = true,
               .event = {.type = TEXT("Paid"), .type_version = 1, .at = NOW});
@@ -318,7 +318,7 @@ static void append_event(ground *p, pawl_store *store)
 /* The turn to number, the positions and COMMIT go to the server together: without the turn, which keeps
  * others from numbering, nothing behind it is sent. Readers are told behind the commit, by what an
  * append has prepared already. */
-ON_TROUBLE(a_numbering_survives, ground *p)
+ON_TROUBLE(a_numbering_survives, fixture *p)
 {
     open_store(p, p->url);
     bool is_met = true;
@@ -344,8 +344,8 @@ ON_TROUBLE(a_numbering_survives, ground *p)
 
 int main(void)
 {
-    if (ground_server() == NULL)
-        return ground_skip();
+    if (fixture_server() == NULL)
+        return fixture_skip();
     fault_memory_install();
     return tests_run(NULL, NULL);
 }

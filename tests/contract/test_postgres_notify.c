@@ -10,7 +10,7 @@
 
 /* ---- Counting notifications ---------------------------------------------------- */
 
-static void listen_to(ground *p, PGconn *pg, pawl_store *store)
+static void listen_to(fixture *p, PGconn *pg, pawl_store *store)
 {
     (void)p;
     raw_run(pg, test_text("listen \"%s\"", pawl__pg_of(store)->channel));
@@ -43,7 +43,7 @@ static int count_notifies(pawl_store *store, PGconn *pg, char *last, size_t size
 /* ---- How often is notified ------------------------------------------------------ */
 
 /* Messages for three queues, a timeout and a row for the outbox. */
-static void send_everything(ground *p, pawl_store *store, unsigned number)
+static void send_everything(fixture *p, pawl_store *store, unsigned number)
 {
     char            ids[3][20];
     pawl_queue_send sends[3];
@@ -69,7 +69,7 @@ static void send_everything(ground *p, pawl_store *store, unsigned number)
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
-ON_GROUND(one_notification_a_commit_at_most, ground *p)
+ON_FIXTURE(one_notification_a_commit_at_most, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     PGconn     *ear   = raw_open(p->schema);
@@ -93,7 +93,7 @@ ON_GROUND(one_notification_a_commit_at_most, ground *p)
 }
 
 /* LISTEN is of handles that sleep, which one that claims again and again does not. */
-ON_GROUND(a_busy_queue_notifies_nobody, ground *p)
+ON_FIXTURE(a_busy_queue_notifies_nobody, fixture *p)
 {
     pawl_store *worker = open_sleeper(p, "orders");
     pawl_store *store  = open_store(p, p->url);
@@ -122,13 +122,13 @@ ON_GROUND(a_busy_queue_notifies_nobody, ground *p)
     PQfinish(ear);
 }
 
-static pawl_code claim_outbox(ground *p, pawl_store *store, pawl_outbox_rows *rows)
+static pawl_code claim_outbox(fixture *p, pawl_store *store, pawl_outbox_rows *rows)
 {
     return pawl_store_outbox_claim(store, TEXT("orders"), NOW, 10, p->arena, rows, &p->error);
 }
 
 /* A handle sleeps for what it claimed from; one that claimed nothing for nothing. */
-ON_GROUND(each_sleeps_for_what_it_claims, ground *p)
+ON_FIXTURE(each_sleeps_for_what_it_claims, fixture *p)
 {
     pawl_store      *store  = open_store(p, p->url);
     pawl_store      *idle   = open_store(p, p->url);
@@ -156,7 +156,7 @@ ON_GROUND(each_sleeps_for_what_it_claims, ground *p)
 /* ---- Refused ---------------------------------------------------------------------- */
 
 /* The commit is durable, and what is wrong is logged once a minute. */
-ON_GROUND(a_commit_whose_notify_is_refused, ground *p)
+ON_FIXTURE(a_commit_whose_notify_is_refused, fixture *p)
 {
     test_lines  h;
     pawl_store *worker = open_sleeper(p, "orders"), *store = open_unheard(p);
@@ -171,7 +171,7 @@ ON_GROUND(a_commit_whose_notify_is_refused, ground *p)
     assert_int_equal(claim_some(p, worker, "orders", NOW, 10).count, 2);
 }
 
-static void expect_queued(ground *p, pawl_store *store, size_t count)
+static void expect_queued(fixture *p, pawl_store *store, size_t count)
 {
     pawl_queue_rows rows;
     ok(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error));
@@ -180,7 +180,7 @@ static void expect_queued(ground *p, pawl_store *store, size_t count)
 
 /* NOTIFY has its own transaction, which the server ends behind its statement. Each answer belongs to its own request
  * afterwards, and what is wrong is logged. */
-ON_GROUND(a_commit_whose_notify_fails_at_its_end, ground *p)
+ON_FIXTURE(a_commit_whose_notify_fails_at_its_end, fixture *p)
 {
     test_lines  h;
     pawl_store *worker = open_sleeper(p, "orders"), *store = open_unheard_at_end(p);
@@ -199,7 +199,7 @@ ON_GROUND(a_commit_whose_notify_fails_at_its_end, ground *p)
 }
 
 /* The claim that goes with the commit is a part of its own behind the NOTIFY (pawl_store_options.claims_ahead). */
-ON_GROUND(a_claim_behind_a_notify_that_fails_at_its_end, ground *p)
+ON_FIXTURE(a_claim_behind_a_notify_that_fails_at_its_end, fixture *p)
 {
     test_lines  h;
     pawl_store *worker = open_sleeper(p, "billing"), *store = open_unheard_at_end(p);
@@ -232,6 +232,6 @@ ON_GROUND(a_claim_behind_a_notify_that_fails_at_its_end, ground *p)
     assert_int_equal(claim_some(p, worker, "billing", NOW, 10).count, 1);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -14,12 +14,12 @@
 /* ---- Refused URLs ------------------------------------------------------- */
 
 /* The text says one thing, and never the password. */
-static void expect_no_store(ground *p, const char *url, pawl_code code, const char *part)
+static void expect_no_store(fixture *p, const char *url, pawl_code code, const char *part)
 {
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
-    expect_code(p, ground_open(p, url, &options, &store), code);
+    expect_code(p, fixture_open(p, url, &options, &store), code);
     assert_null(store);
     expect_text(p, part);
     if (strstr(p->error.text, "kret") != NULL)
@@ -75,7 +75,7 @@ static const url_case url_cases[] = {
      PAWL_ESCHEMA, "pawl schema apply"},
 };
 
-ON_TROUBLE(what_is_wrong_is_named, ground *p)
+ON_TROUBLE(what_is_wrong_is_named, fixture *p)
 {
     if (PQhost(p->pg)[0] == '/')
         skip();
@@ -85,7 +85,7 @@ ON_TROUBLE(what_is_wrong_is_named, ground *p)
                         url_cases[i].part);
 }
 
-ON_TROUBLE(options_that_do_not_fit_are_refused, ground *p)
+ON_TROUBLE(options_that_do_not_fit_are_refused, fixture *p)
 {
     char   url[2000];
     size_t size = (size_t)snprintf(url, sizeof url, "%s&options=", p->url);
@@ -96,10 +96,10 @@ ON_TROUBLE(options_that_do_not_fit_are_refused, ground *p)
 }
 
 /* As the URL says it, decoded. */
-ON_TROUBLE(a_schema_may_be_written_as_urls_are, ground *p)
+ON_TROUBLE(a_schema_may_be_written_as_urls_are, fixture *p)
 {
     char url[1400];
-    ground_url("pawl%5Ftest", url, sizeof url);
+    fixture_url("pawl%5Ftest", url, sizeof url);
     snprintf(url + strlen(url), sizeof url - strlen(url), "%s", p->schema + strlen("pawl_test"));
     pawl_store *store = open_store(p, url);
     ok(p, send_one(p, store, "orders", "m-1"));
@@ -107,7 +107,7 @@ ON_TROUBLE(a_schema_may_be_written_as_urls_are, ground *p)
 }
 
 /* Both names are libpq's, and the same place for whoever wakes or compares stores. */
-ON_TROUBLE(postgresql_is_the_same_scheme, ground *p)
+ON_TROUBLE(postgresql_is_the_same_scheme, fixture *p)
 {
     assert_int_equal(strncmp(p->url, "postgres://", 11), 0);
     const char *url   = test_text("postgresql%s", p->url + strlen("postgres"));
@@ -124,7 +124,7 @@ ON_TROUBLE(postgresql_is_the_same_scheme, ground *p)
 
 /* ---- Refusing servers --------------------------------------------------- */
 
-ON_TROUBLE(a_role_may_have_too_many_connections, ground *p)
+ON_TROUBLE(a_role_may_have_too_many_connections, fixture *p)
 {
     raw_run(p->pg, test_text("create role %s login connection limit 0", p->schema));
     const char *url = test_text("%s&user=%s&password=" SECRET, p->url, p->schema);
@@ -138,7 +138,7 @@ ON_TROUBLE(a_role_may_have_too_many_connections, ground *p)
 }
 
 /* Calls have deadlines of their own. */
-ON_TROUBLE(limits_of_a_role_are_not_those_of_its_sessions, ground *p)
+ON_TROUBLE(limits_of_a_role_are_not_those_of_its_sessions, fixture *p)
 {
     static const char *const names[] = {"statement_timeout", "lock_timeout"};
     pawl_store              *store   = NULL;
@@ -156,7 +156,7 @@ ON_TROUBLE(limits_of_a_role_are_not_those_of_its_sessions, ground *p)
     raw_run(p->pg, test_text("drop role %s", p->schema));
 }
 
-ON_TROUBLE(a_database_must_hold_utf8, ground *p)
+ON_TROUBLE(a_database_must_hold_utf8, fixture *p)
 {
     raw_run(p->pg, test_text("create database %s encoding SQL_ASCII template template0 "
                              "lc_collate 'C' lc_ctype 'C' locale_provider libc",
@@ -169,7 +169,7 @@ ON_TROUBLE(a_database_must_hold_utf8, ground *p)
 /* ---- Poolers ------------------------------------------------------------ */
 
 /* Two handles, so that sessions are mixed. */
-static void use_both(ground *p, const char *url)
+static void use_both(fixture *p, const char *url)
 {
     static test_lines h;
     test_listen(&h, PAWL_LOG_WARNING, NULL);
@@ -197,7 +197,7 @@ static void use_both(ground *p, const char *url)
 }
 
 /* PgBouncer refuses the session options. */
-ON_TROUBLE(a_pooler_is_noticed_by_what_it_refuses, ground *p)
+ON_TROUBLE(a_pooler_is_noticed_by_what_it_refuses, fixture *p)
 {
     const char *pooled = getenv("PAWL_TEST_PGBOUNCER");
     const char *end    = pooled != NULL ? strstr(pooled, "?pooler=transaction") : NULL;
@@ -209,7 +209,7 @@ ON_TROUBLE(a_pooler_is_noticed_by_what_it_refuses, ground *p)
 }
 
 /* Another has the session's settings ignored, and shows itself by the process. */
-ON_TROUBLE(a_pooler_is_noticed_by_its_process, ground *p)
+ON_TROUBLE(a_pooler_is_noticed_by_its_process, fixture *p)
 {
     proxy *between = open_proxy(p);
     char   url[1400];
@@ -222,6 +222,6 @@ ON_TROUBLE(a_pooler_is_noticed_by_its_process, ground *p)
     proxy_close(between);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -11,8 +11,8 @@
 
 /* ---- Behind a pooler ------------------------------------------------------------ */
 
-/* The pooled form of the ground's URL, or skips. */
-static void pooled_url(ground *p, char *url, size_t size)
+/* The pooled form of the fixture's URL, or skips. */
+static void pooled_url(fixture *p, char *url, size_t size)
 {
     const char *pooler = getenv("PAWL_TEST_PGBOUNCER");
     if (pooler != NULL && pooler[0] != '\0') {
@@ -26,7 +26,7 @@ static void pooled_url(ground *p, char *url, size_t size)
     skip();
 }
 
-static pawl_store *open_pooled(ground *p, pawl_time now)
+static pawl_store *open_pooled(fixture *p, pawl_time now)
 {
     char        url[1200];
     pawl_store *store = NULL;
@@ -39,7 +39,7 @@ static pawl_store *open_pooled(ground *p, pawl_time now)
 }
 
 /* Nothing is listened to: a wait is over soon, whoever sent what. */
-ON_GROUND(a_pooled_wait_is_short, ground *p)
+ON_FIXTURE(a_pooled_wait_is_short, fixture *p)
 {
     pawl_store *store = open_pooled(p, NOW);
     sleeper     it;
@@ -61,7 +61,7 @@ static void let_pass(pawl_store *store, int64_t seconds)
     driver->beat_ms -= seconds * 1000;
 }
 
-ON_GROUND(a_pooled_worker_says_that_it_lives, ground *p)
+ON_FIXTURE(a_pooled_worker_says_that_it_lives, fixture *p)
 {
     static const char is_later[] = "select \"Seen\" >= '2026-01-01 00:00:06Z' and \"Seen\" < "
                                    "'2026-01-01 00:00:30Z' from pawl_workers where \"Epoch\" > 0";
@@ -79,7 +79,7 @@ ON_GROUND(a_pooled_worker_says_that_it_lives, ground *p)
     expect_raw_text(p->pg, is_later, "t");
 }
 
-static size_t claim_timeouts(ground *p, pawl_store *store, unsigned owner, pawl_time now)
+static size_t claim_timeouts(fixture *p, pawl_store *store, unsigned owner, pawl_time now)
 {
     pawl_timeout_rows  rows;
     pawl_timeout_claim claim = {.destination = TEXT("orders"),
@@ -92,7 +92,7 @@ static size_t claim_timeouts(ground *p, pawl_store *store, unsigned owner, pawl_
     return rows.count;
 }
 
-static size_t lead_count(ground *p, pawl_store *store, pawl_time now)
+static size_t lead_count(fixture *p, pawl_store *store, pawl_time now)
 {
     pawl_lead_row *rows;
     size_t         count = 9;
@@ -101,7 +101,7 @@ static size_t lead_count(ground *p, pawl_store *store, pawl_time now)
 }
 
 /* The heartbeat of a worker that was seen at NOW, and is gone without a word, ends after 15 s. */
-ON_GROUND(a_dead_pooled_worker_is_known_after_15_s, ground *p)
+ON_FIXTURE(a_dead_pooled_worker_is_known_after_15_s, fixture *p)
 {
     pawl_store *dead  = open_pooled(p, NOW);
     bool        leads = false;
@@ -125,14 +125,14 @@ ON_GROUND(a_dead_pooled_worker_is_known_after_15_s, ground *p)
 }
 
 /* Its handler takes longer than 15 s: another handle beats for it, and for nobody beside it. */
-ON_GROUND(o26_a_pooled_worker_that_takes_long_keeps_what_it_has, ground *p)
+ON_FIXTURE(o26_a_pooled_worker_that_takes_long_keeps_what_it_has, fixture *p)
 {
     pawl_store    *slow   = open_pooled(p, NOW);
     pawl_worker_id self[] = {{uuid_of(99)}, pawl_store_worker(slow)};
     add_row(p, true, "2026-01-01 00:00:00Z");
     assert_int_equal(claim_timeouts(p, slow, 1, NOW), 1);
     pawl_store *aside = open_pooled(p, NOW + PAWL_SECONDS(10));
-    ok(p, pawl_store_worker_beat(aside, self, 2, NOW + PAWL_SECONDS(10), &p->error));
+    ok(p, pawl_store_worker_heartbeat(aside, self, 2, NOW + PAWL_SECONDS(10), &p->error));
     pawl_store *late = open_pooled(p, NOW + PAWL_SECONDS(20));
     assert_int_equal(claim_timeouts(p, late, 2, NOW + PAWL_SECONDS(20)), 0);
     test_now(late);
@@ -141,7 +141,7 @@ ON_GROUND(o26_a_pooled_worker_that_takes_long_keeps_what_it_has, ground *p)
 }
 
 /* The heartbeat is in a transaction while another worker looks for the dead, which does not wait for it. */
-ON_GROUND(o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_has, ground *p)
+ON_FIXTURE(o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_has, fixture *p)
 {
     pawl_store *slow = open_pooled(p, NOW);
     add_row(p, true, "2026-01-01 00:00:00Z");
@@ -157,7 +157,7 @@ ON_GROUND(o26_a_pooled_worker_that_beats_while_others_free_it_keeps_what_it_has,
 
 /* The worker's row tells which of the pooler's sessions has the queue locked in a commit that does
  * not end. */
-ON_GROUND(a_pooled_commit_that_stands_still_is_ended, ground *p)
+ON_FIXTURE(a_pooled_commit_that_stands_still_is_ended, fixture *p)
 {
     pawl_store *first = open_pooled(p, NOW), *second = open_pooled(p, NOW);
     bool        leads = false;
@@ -192,9 +192,9 @@ static void expect_setting(pawl_store *store, const char *name, const char *want
     PQclear(result);
 }
 
-/* Statistics of a small table would have a set of thousands walk it for each of its items. A claim
+/* Statistics of a small table would have a set of thousands scan it for each of its items. A claim
  * leaves its transaction open. */
-ON_GROUND(a_pooled_transaction_has_the_plans_of_a_session, ground *p)
+ON_FIXTURE(a_pooled_transaction_has_the_plans_of_a_session, fixture *p)
 {
     pawl_store *store = open_pooled(p, NOW);
     PGconn     *pg    = pawl__pg_of(store)->main.pg;
@@ -211,7 +211,7 @@ ON_GROUND(a_pooled_transaction_has_the_plans_of_a_session, ground *p)
     assert_int_equal(PQenterPipelineMode(pg), 1);
 }
 
-ON_GROUND(a_pooled_handler_has_the_plans_of_the_server, ground *p)
+ON_FIXTURE(a_pooled_handler_has_the_plans_of_the_server, fixture *p)
 {
     pawl_store *store = open_pooled(p, NOW);
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
@@ -220,6 +220,6 @@ ON_GROUND(a_pooled_handler_has_the_plans_of_the_server, ground *p)
     expect_setting(store, "idle_in_transaction_session_timeout", "2min");
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -22,22 +22,22 @@ static bool begin_server(void)
                   1) == 0;
 }
 
-static void expect_no_secret(const ground *p)
+static void expect_no_secret(const fixture *p)
 {
     if (strstr(p->error.text, SECRET) != NULL)
         fail_msg("'%s' shows a password", p->error.text);
 }
 
 /* Nothing was applied, and the text says why. */
-static void expect_no_server(ground *p, pawl_code code, pawl_code expected, const char *part)
+static void expect_no_server(fixture *p, pawl_code code, pawl_code expected, const char *part)
 {
     expect_code(p, code, expected);
     expect_text(p, part);
     expect_no_secret(p);
 }
 
-/* The ground's own connection, which the server ended too. */
-static void reopen(ground *p)
+/* The fixture's own connection, which the server ended too. */
+static void reopen(fixture *p)
 {
     PQfinish(p->pg);
     p->pg = raw_open(p->schema);
@@ -45,7 +45,7 @@ static void reopen(ground *p)
 
 /* ---- Stopping and starting ---------------------------------------------- */
 
-static void try_end(ground *p, pawl_store *store, const char *verb, const char *id)
+static void try_end(fixture *p, pawl_store *store, const char *verb, const char *id)
 {
     pawl_queue_rows rows;
     ok(p, send_one(p, store, "orders", id));
@@ -68,7 +68,7 @@ static void try_end(ground *p, pawl_store *store, const char *verb, const char *
     assert_int_equal(queue_count(p), 0);
 }
 
-ON_TROUBLE(a_handle_outlives_its_server, ground *p)
+ON_TROUBLE(a_handle_outlives_its_server, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     try_end(p, store, "stop", "m-1");
@@ -77,7 +77,7 @@ ON_TROUBLE(a_handle_outlives_its_server, ground *p)
 }
 
 /* The server goes while a commit waits in it. */
-ON_TROUBLE(a_commit_meets_the_end_of_the_server, ground *p)
+ON_TROUBLE(a_commit_meets_the_end_of_the_server, fixture *p)
 {
     pawl_store      *store   = open_store(p, p->url);
     pawl_saga_update update  = begin_order(p, store, 1);
@@ -99,7 +99,7 @@ ON_TROUBLE(a_commit_meets_the_end_of_the_server, ground *p)
 
 /* ---- A standby ---------------------------------------------------------- */
 
-static void set_standby(const ground *p, const char *name)
+static void set_standby(const fixture *p, const char *name)
 {
     const char *sql = test_text("alter system set synchronous_standby_names = '%s'", name);
     raw_run(p->pg, "set synchronous_commit = local");
@@ -111,7 +111,7 @@ static void set_standby(const ground *p, const char *name)
 }
 
 /* Whether a commit on this connection waits for the standby, instead of being over. */
-static bool waits_for_standby(const ground *p, PGconn *pg)
+static bool waits_for_standby(const fixture *p, PGconn *pg)
 {
     int64_t     end = clock_ms() + PATIENCE_MS;
     const char *sql =
@@ -134,7 +134,7 @@ static bool waits_for_standby(const ground *p, PGconn *pg)
 
 /* Commits wait for a standby of that name; there is none. The checkpointer says so to all
  * sessions, at a time of its own: behind the sessions that have read the setting already. */
-static void lose_standby(const ground *p)
+static void lose_standby(const fixture *p)
 {
     PGconn *pg  = raw_open(p->schema);
     int64_t end = clock_ms() + PATIENCE_MS;
@@ -149,13 +149,13 @@ static void lose_standby(const ground *p)
 static int standby_teardown(void **state)
 {
     set_standby(*state, "");
-    return ground_teardown(state);
+    return fixture_teardown(state);
 }
 
 /* A commit that no standby has is not said to stand, not even when the server, asked to
  * cancel, says so. */
-TESTS(a_commit_without_its_standby_is_unknown, ground *p,
-      GROUND_ROW(a_commit_without_its_standby_is_unknown, trouble_setup, standby_teardown))
+TESTS(a_commit_without_its_standby_is_unknown, fixture *p,
+      FIXTURE_ROW(a_commit_without_its_standby_is_unknown, trouble_setup, standby_teardown))
 {
     pawl_queue_rows rows;
     pawl_store     *store = open_store(p, p->url);
@@ -181,7 +181,7 @@ TESTS(a_commit_without_its_standby_is_unknown, ground *p,
 }
 
 /* The set is durable then: what comes behind the commit cannot undo it. */
-ON_TROUBLE(a_wake_up_that_fails_is_no_failure, ground *p)
+ON_TROUBLE(a_wake_up_that_fails_is_no_failure, fixture *p)
 {
     apply_schema(p, p->url, order_tables, 1);
     raw_run(p->pg, test_text("create role quiet login; grant usage on schema %s to quiet; "
@@ -217,7 +217,7 @@ static void wait_for_refusal(const char *user)
     }
 }
 
-ON_TROUBLE(a_wrong_password_is_refused, ground *p)
+ON_TROUBLE(a_wrong_password_is_refused, fixture *p)
 {
     pawl_store *store = NULL;
     raw_run(p->pg, "create role clerk login superuser password 'right'");
@@ -251,8 +251,8 @@ ON_TROUBLE(a_wrong_password_is_refused, ground *p)
 
 int main(void)
 {
-    if (ground_server() == NULL)
-        return ground_skip();
+    if (fixture_server() == NULL)
+        return fixture_skip();
     if (!begin_server()) {
         own_server_end();
         puts("skipped: no server of the test's own can be started here");

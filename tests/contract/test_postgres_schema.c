@@ -8,7 +8,7 @@
 #ifdef PAWL_HAVE_POSTGRES
 
 #include "contract/at_once.h"
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 
 /* A table of two correlation columns whose name is no plain word. */
 static const pawl_saga_table odd_table = {
@@ -21,7 +21,7 @@ static const pawl_saga_table *const both_tables[] = {&order_table, &odd_table};
 
 /* ---- The script --------------------------------------------------------- */
 
-ON_GROUND(the_script_makes_what_apply_makes, ground *p)
+ON_FIXTURE(the_script_makes_what_apply_makes, fixture *p)
 {
     lines *script = calloc(2, sizeof *script);
     assert_non_null(script);
@@ -55,7 +55,7 @@ ON_GROUND(the_script_makes_what_apply_makes, ground *p)
 }
 
 /* The script by itself is what open, verify and the function want. */
-ON_GROUND(a_schema_made_by_hand_verifies, ground *p)
+ON_FIXTURE(a_schema_made_by_hand_verifies, fixture *p)
 {
     lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
@@ -68,7 +68,7 @@ ON_GROUND(a_schema_made_by_hand_verifies, ground *p)
 }
 
 /* No row of the catalog is written again: no lock is taken then either. */
-ON_GROUND(applying_twice_changes_nothing, ground *p)
+ON_FIXTURE(applying_twice_changes_nothing, fixture *p)
 {
     static const char versions[] = "select sum(xmin::text::bigint + oid::bigint) from pg_class "
                                    "where relnamespace = current_schema()::regnamespace";
@@ -85,14 +85,14 @@ ON_GROUND(applying_twice_changes_nothing, ground *p)
     free(out);
 }
 
-static int64_t object_count(ground *p)
+static int64_t object_count(fixture *p)
 {
     return raw_number(p->pg, "select (select count(*) from pg_class where relnamespace = "
                              "to_regnamespace(current_schema())) + (select count(*) from pg_proc "
                              "where pronamespace = to_regnamespace(current_schema()))");
 }
 
-ON_GROUND(dropping_leaves_what_is_not_ours, ground *p)
+ON_FIXTURE(dropping_leaves_what_is_not_ours, fixture *p)
 {
     lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
@@ -111,13 +111,13 @@ ON_GROUND(dropping_leaves_what_is_not_ours, ground *p)
 
 static pawl_code apply_both(void *context, pawl_error *error)
 {
-    ground          *p    = context;
+    fixture         *p    = context;
     pawl_schema_spec spec = {.tables = both_tables, .table_count = 2};
     return pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, error);
 }
 
 /* D34: whoever comes second waits, and finds it done. */
-ON_GROUND(processes_may_apply_at_once, ground *p)
+ON_FIXTURE(processes_may_apply_at_once, fixture *p)
 {
     run_at_once(apply_both, p);
     lines *out = calloc(1, sizeof *out);
@@ -208,7 +208,7 @@ static const difference differences[] = {
 
 #define DIFFERENCE_COUNT (COUNT(differences))
 
-static void verify_round(ground *p, unsigned round, lines *out)
+static void verify_round(fixture *p, unsigned round, lines *out)
 {
     size_t count = 0;
     apply_schema(p, p->url, both_tables, 2);
@@ -232,7 +232,7 @@ static void verify_round(ground *p, unsigned round, lines *out)
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out));
 }
 
-ON_GROUND(verify_names_each_difference, ground *p)
+ON_FIXTURE(verify_names_each_difference, fixture *p)
 {
     lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
@@ -244,7 +244,7 @@ ON_GROUND(verify_names_each_difference, ground *p)
 }
 
 /* Apply puts right all that it can. */
-ON_GROUND(apply_makes_what_is_missing, ground *p)
+ON_FIXTURE(apply_makes_what_is_missing, fixture *p)
 {
     lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
@@ -258,7 +258,7 @@ ON_GROUND(apply_makes_what_is_missing, ground *p)
 }
 
 /* The server refuses a delete of rows that have no name in a publication. An administrator's own choice stays. */
-ON_GROUND(rows_of_published_tables_can_be_deleted, ground *p)
+ON_FIXTURE(rows_of_published_tables_can_be_deleted, fixture *p)
 {
     static const char kept[] =
         "select string_agg(relreplident::text, '' order by relname) from pg_class "
@@ -287,7 +287,7 @@ ON_GROUND(rows_of_published_tables_can_be_deleted, ground *p)
 
 /* ---- Versions, and opening without tables ------------------------------- */
 
-ON_GROUND(a_newer_schema_is_left_alone, ground *p)
+ON_FIXTURE(a_newer_schema_is_left_alone, fixture *p)
 {
     lines      *out   = calloc(1, sizeof *out);
     pawl_store *store = NULL;
@@ -307,7 +307,7 @@ ON_GROUND(a_newer_schema_is_left_alone, ground *p)
     free(out);
 }
 
-ON_GROUND(opening_says_what_to_run, ground *p)
+ON_FIXTURE(opening_says_what_to_run, fixture *p)
 {
     pawl_store *store = NULL;
     const char *url   = test_text("%s&password=open%%20sesame", p->url);
@@ -318,7 +318,7 @@ ON_GROUND(opening_says_what_to_run, ground *p)
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
     options.system_prefix      = "shop_";
-    expect_code(p, ground_open(p, p->url, &options, &store), PAWL_ESCHEMA);
+    expect_code(p, fixture_open(p, p->url, &options, &store), PAWL_ESCHEMA);
     expect_text(p, "' --prefix 'shop_'");
     apply_schema(p, p->url, NULL, 0);
     expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_ESCHEMA);
@@ -340,7 +340,7 @@ ON_GROUND(opening_says_what_to_run, ground *p)
 /* ---- Sagas -------------------------------------------------------------- */
 
 /* D27: rows stay and are null in the new column; then it is used. */
-ON_GROUND(a_correlation_column_is_added, ground *p)
+ON_FIXTURE(a_correlation_column_is_added, fixture *p)
 {
     pawl_saga_table        plain = {.type = TEXT("Order"), .name = TEXT("shop_Order")};
     const pawl_saga_table *list  = &plain;
@@ -363,7 +363,7 @@ ON_GROUND(a_correlation_column_is_added, ground *p)
 }
 
 /* D28: nothing is converted, nothing else is made either. */
-ON_GROUND(another_type_of_correlation_is_refused, ground *p)
+ON_FIXTURE(another_type_of_correlation_is_refused, fixture *p)
 {
     static const char      says[]  = "column Correlation_order_id: incorrect data type: expected "
                                      "timestamp without time zone, found character varying(200)";
@@ -384,7 +384,7 @@ ON_GROUND(another_type_of_correlation_is_refused, ground *p)
 }
 
 /* D26: neither taken for the saga's, nor changed. */
-ON_GROUND(a_strangers_table_is_refused, ground *p)
+ON_FIXTURE(a_strangers_table_is_refused, fixture *p)
 {
     static const char says[] = "is there without the column Metadata, which every saga table has";
     pawl_store       *store  = NULL;
@@ -402,7 +402,7 @@ ON_GROUND(a_strangers_table_is_refused, ground *p)
     free(out);
 }
 
-ON_GROUND(quotes_in_names_are_refused, ground *p)
+ON_FIXTURE(quotes_in_names_are_refused, fixture *p)
 {
     static const char *const names[] = {"a[b", "a]b", "a`b", "a\"b", ""};
     lines                   *out     = calloc(1, sizeof *out);
@@ -423,7 +423,7 @@ ON_GROUND(quotes_in_names_are_refused, ground *p)
 }
 
 /* D5: in bytes, never cut; what just fits works. */
-ON_GROUND(long_names_are_refused, ground *p)
+ON_FIXTURE(long_names_are_refused, fixture *p)
 {
     static const char      bytes[] = "abcdefghijklmnopqrstuvwxyz0123456789"
                                      "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -452,7 +452,7 @@ ON_GROUND(long_names_are_refused, ground *p)
 }
 
 /* D10, D11: the same property in two tables; each has its own index. */
-ON_GROUND(index_names_are_short, ground *p)
+ON_FIXTURE(index_names_are_short, fixture *p)
 {
     pawl_saga_table        second = order_table;
     const pawl_saga_table *list[] = {&order_table, &second};
@@ -469,7 +469,7 @@ ON_GROUND(index_names_are_short, ground *p)
 }
 
 /* D12, D16: types, and what an operator reads with plain SQL. */
-ON_GROUND(columns_hold_readable_values, ground *p)
+ON_FIXTURE(columns_hold_readable_values, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     expect_raw_text(p->pg,
@@ -490,13 +490,13 @@ ON_GROUND(columns_hold_readable_values, ground *p)
 }
 
 /* D35 */
-ON_GROUND(schemas_do_not_see_one_another, ground *p)
+ON_FIXTURE(schemas_do_not_see_one_another, fixture *p)
 {
     char        url[1200];
     pawl_value  value  = pawl_value_text(TEXT("order-1"));
     pawl_store *first  = open_store(p, p->url);
     const char *schema = test_text("%s_2", p->schema);
-    ground_url(schema, url, sizeof url);
+    fixture_url(schema, url, sizeof url);
     pawl_store *second = open_store(p, url);
     ok(p, begin_saga(p, first, &order_table, uuid_of(1), value, "{}"));
     assert_int_equal(load_saga(p, second, &order_table, PAWL_SAGA_BY_MAIN, value).version, 0);
@@ -506,13 +506,13 @@ ON_GROUND(schemas_do_not_see_one_another, ground *p)
     test_now(first);
     test_now(second);
     raw_run(p->pg, test_text("drop schema \"%s\" cascade", schema));
-    ground_url("", url, sizeof url);
+    fixture_url("", url, sizeof url);
     expect_code(p, open_with(p, url, NULL, 0, &first), PAWL_EINVAL);
     expect_text(p, "schema is empty");
 }
 
 /* The last table's name is taken, which is met when all others are made. */
-ON_GROUND(d34_a_failed_install_leaves_nothing, ground *p)
+ON_FIXTURE(d34_a_failed_install_leaves_nothing, fixture *p)
 {
     lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
@@ -528,7 +528,7 @@ ON_GROUND(d34_a_failed_install_leaves_nothing, ground *p)
 }
 
 /* Before anything is sent: the schema is not even made. */
-ON_GROUND(d34_a_prefix_is_looked_at_first, ground *p)
+ON_FIXTURE(d34_a_prefix_is_looked_at_first, fixture *p)
 {
     pawl_schema_spec spec = {.system_prefix = "a\"b", .tables = both_tables, .table_count = 2};
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
@@ -541,7 +541,7 @@ ON_GROUND(d34_a_prefix_is_looked_at_first, ground *p)
 
 /* A role's setting that quotes all names counts neither for what is made nor for what is compared. A session of a
  * pooler has the role's settings. */
-static void expect_unquoted(ground *p, const char *pooler)
+static void expect_unquoted(fixture *p, const char *pooler)
 {
     lines out;
     raw_run(
@@ -559,16 +559,16 @@ static void expect_unquoted(ground *p, const char *pooler)
     assert_int_equal(out.count, 0);
 }
 
-ON_GROUND(a_role_that_quotes_all_names, ground *p)
+ON_FIXTURE(a_role_that_quotes_all_names, fixture *p)
 {
     expect_unquoted(p, "");
 }
 
-ON_GROUND(a_role_that_quotes_all_names_behind_a_pooler, ground *p)
+ON_FIXTURE(a_role_that_quotes_all_names_behind_a_pooler, fixture *p)
 {
     expect_unquoted(p, "&pooler=transaction");
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -7,9 +7,9 @@
 
 #ifdef PAWL_HAVE_POSTGRES
 
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 
-ON_GROUND(a_message_sent_with_sql_is_claimed, ground *p)
+ON_FIXTURE(a_message_sent_with_sql_is_claimed, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "begin");
@@ -36,7 +36,7 @@ ON_GROUND(a_message_sent_with_sql_is_claimed, ground *p)
     ok(p, settle_one(p, store, "orders", rows.items[0].seq));
 }
 
-ON_GROUND(what_is_not_given_is_made, ground *p)
+ON_FIXTURE(what_is_not_given_is_made, fixture *p)
 {
     apply_schema(p, p->url, NULL, 0);
     raw_run(p->pg, "begin; select pawl_send('orders', 'ping', '')");
@@ -50,7 +50,7 @@ ON_GROUND(what_is_not_given_is_made, ground *p)
 
 /* A search path that finds other tables changes nothing: a trigger runs with
  * whatever its client has set. */
-ON_GROUND(the_function_finds_its_own_tables, ground *p)
+ON_FIXTURE(the_function_finds_its_own_tables, fixture *p)
 {
     apply_schema(p, p->url, NULL, 0);
     raw_run(p->pg, "set search_path = pg_catalog");
@@ -62,7 +62,7 @@ ON_GROUND(the_function_finds_its_own_tables, ground *p)
                      1);
 }
 
-ON_GROUND(a_live_id_is_sent_once, ground *p)
+ON_FIXTURE(a_live_id_is_sent_once, fixture *p)
 {
     apply_schema(p, p->url, NULL, 0);
     raw_run(p->pg, "select pawl_send('orders', 'ping', 'first', message_id => 'm-1')");
@@ -79,7 +79,7 @@ ON_GROUND(a_live_id_is_sent_once, ground *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_queue"), 1);
 }
 
-ON_GROUND(the_function_refuses_what_pawl_refuses, ground *p)
+ON_FIXTURE(the_function_refuses_what_pawl_refuses, fixture *p)
 {
     static const struct {
         const char *arguments;
@@ -124,7 +124,7 @@ static PGnotify *next_notify(PGconn *pg)
     return PQnotifies(pg);
 }
 
-ON_GROUND(sending_wakes_who_listens, ground *p)
+ON_FIXTURE(sending_wakes_who_listens, fixture *p)
 {
     PGconn *other = raw_open(p->schema);
     apply_schema(p, p->url, NULL, 0);
@@ -145,6 +145,6 @@ ON_GROUND(sending_wakes_who_listens, ground *p)
     PQfinish(other);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

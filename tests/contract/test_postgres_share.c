@@ -33,7 +33,7 @@ __attribute__((visibility("default"))) int poll(struct pollfd *list, nfds_t coun
     return (int)syscall(SYS_poll, list, count, timeout);
 }
 
-static void wake_by_clock(ground *p, int64_t by_s)
+static void wake_by_clock(fixture *p, int64_t by_s)
 {
     pawl_store *handles[1];
     sleeper     it;
@@ -49,17 +49,17 @@ static void wake_by_clock(ground *p, int64_t by_s)
     expect_woken(&it);
 }
 
-SHARED(a_clock_that_is_set_forward_ends_the_wait, ground *p)
+SHARED(a_clock_that_is_set_forward_ends_the_wait, fixture *p)
 {
     wake_by_clock(p, 3600);
 }
 
-SHARED(a_clock_that_is_set_back_ends_the_wait, ground *p)
+SHARED(a_clock_that_is_set_back_ends_the_wait, fixture *p)
 {
     wake_by_clock(p, -3600);
 }
 
-SHARED(a_clock_that_goes_on_ends_no_wait, ground *p)
+SHARED(a_clock_that_goes_on_ends_no_wait, fixture *p)
 {
     pawl_store *handles[1];
     open_idle(p, handles, 1);
@@ -73,7 +73,7 @@ SHARED(a_clock_that_goes_on_ends_no_wait, ground *p)
 /* A child that opens a handle of its own, and closes its parent's, ends no session of its parent. While it forks, the
  * other threads wait, one in poll and one for the mutex at most: a thread that is in malloc then leaves a lock behind in
  * the child, for which the address sanitizer's allocator waits for ever. */
-SHARED(a_child_has_sessions_of_its_own, ground *p)
+SHARED(a_child_has_sessions_of_its_own, fixture *p)
 {
     pawl_store *handles[2], *own = NULL;
     sleeper     it;
@@ -104,6 +104,6 @@ SHARED(a_child_has_sessions_of_its_own, ground *p)
     assert_int_equal(keeper_pid(p), pid);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -15,7 +15,7 @@
 
 /* ---- Sessions ------------------------------------------------------------ */
 
-SHARED(idle_handles_have_no_sessions, ground *p)
+SHARED(idle_handles_have_no_sessions, fixture *p)
 {
     pawl_store *handles[HANDLES];
     open_idle(p, handles, HANDLES);
@@ -26,7 +26,7 @@ SHARED(idle_handles_have_no_sessions, ground *p)
     wait_for_sessions(p, 0);
 }
 
-SHARED(no_more_are_kept_than_the_url_says, ground *p)
+SHARED(no_more_are_kept_than_the_url_says, fixture *p)
 {
     pawl_store *handles[5];
     open_idle(p, handles, 5);
@@ -39,7 +39,7 @@ SHARED(no_more_are_kept_than_the_url_says, ground *p)
 }
 
 /* The claim's row lock is in the session's transaction: the handle keeps it, whatever it waits for. */
-SHARED(a_handle_with_claims_keeps_its_session, ground *p)
+SHARED(a_handle_with_claims_keeps_its_session, fixture *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -53,7 +53,7 @@ SHARED(a_handle_with_claims_keeps_its_session, ground *p)
     assert_int_equal(queue_count(p), 0);
 }
 
-SHARED(a_lent_session_that_ended_is_not_used, ground *p)
+SHARED(a_lent_session_that_ended_is_not_used, fixture *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -66,7 +66,7 @@ SHARED(a_lent_session_that_ended_is_not_used, ground *p)
 }
 
 /* As with a session of its own: the claims are free, and the worker goes on. */
-SHARED(a_session_that_is_lost_at_work_is_replaced, ground *p)
+SHARED(a_session_that_is_lost_at_work_is_replaced, fixture *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -83,7 +83,7 @@ SHARED(a_session_that_is_lost_at_work_is_replaced, ground *p)
 }
 
 /* A session that stands still with a claim while its handle believes it lost: it is ended, so the row is free. */
-SHARED(a_lost_session_gives_its_rows_back, ground *p)
+SHARED(a_lost_session_gives_its_rows_back, fixture *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -100,7 +100,7 @@ SHARED(a_lost_session_gives_its_rows_back, ground *p)
 }
 
 /* A worker whose thread was given up: another handle ends it in its name. */
-SHARED(a_worker_that_is_ended_loses_its_claims, ground *p)
+SHARED(a_worker_that_is_ended_loses_its_claims, fixture *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -118,7 +118,7 @@ SHARED(a_worker_that_is_ended_loses_its_claims, ground *p)
 
 /* ---- Liveness ------------------------------------------------------------ */
 
-static size_t dead_count(ground *p, pawl_store *store)
+static size_t dead_count(fixture *p, pawl_store *store)
 {
     pawl_worker_info *items = NULL;
     size_t            count = 0;
@@ -126,7 +126,7 @@ static size_t dead_count(ground *p, pawl_store *store)
     return count;
 }
 
-SHARED(workers_without_a_session_live, ground *p)
+SHARED(workers_without_a_session_live, fixture *p)
 {
     pawl_store *handles[3];
     int         go[2];
@@ -157,7 +157,7 @@ SHARED(workers_without_a_session_live, ground *p)
         assert_true(clock_ms() < until);
 }
 
-SHARED(a_keeper_that_is_lost_takes_all_locks_again, ground *p)
+SHARED(a_keeper_that_is_lost_takes_all_locks_again, fixture *p)
 {
     pawl_store *handles[3];
     open_idle(p, handles, 3);
@@ -177,7 +177,7 @@ SHARED(a_keeper_that_is_lost_takes_all_locks_again, ground *p)
 }
 
 /* A session that shows life, and what the handles had in it, are told apart: nobody of the process is dead. */
-SHARED(without_its_keeper_nobody_is_dead, ground *p)
+SHARED(without_its_keeper_nobody_is_dead, fixture *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -191,7 +191,7 @@ SHARED(without_its_keeper_nobody_is_dead, ground *p)
 }
 
 /* Settings, temporary tables and locks of a handler's own SQL are no other handler's. */
-SHARED(a_session_of_a_handler_is_not_lent, ground *p)
+SHARED(a_session_of_a_handler_is_not_lent, fixture *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -205,7 +205,7 @@ SHARED(a_session_of_a_handler_is_not_lent, ground *p)
 
 /* ---- Waking -------------------------------------------------------------- */
 
-SHARED(a_message_wakes_the_handle_of_its_queue, ground *p)
+SHARED(a_message_wakes_the_handle_of_its_queue, fixture *p)
 {
     pawl_store *handles[2], *other;
     handles[0] = open_sleeper(p, "orders");
@@ -228,7 +228,7 @@ SHARED(a_message_wakes_the_handle_of_its_queue, ground *p)
 }
 
 /* A NOTIFY while the handle works is found when it goes to sleep. */
-SHARED(a_message_that_came_before_the_wait_is_not_slept_through, ground *p)
+SHARED(a_message_that_came_before_the_wait_is_not_slept_through, fixture *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -239,7 +239,7 @@ SHARED(a_message_that_came_before_the_wait_is_not_slept_through, ground *p)
 }
 
 /* Of too many queues to name. */
-SHARED(a_notify_for_all_wakes_all, ground *p)
+SHARED(a_notify_for_all_wakes_all, fixture *p)
 {
     pawl_store *handles[2];
     sleeper     it;
@@ -250,7 +250,7 @@ SHARED(a_notify_for_all_wakes_all, ground *p)
 }
 
 /* A send of this process is told by the descriptor: the next claim looks from the beginning. */
-SHARED(what_the_caller_wakes_by_looks, ground *p)
+SHARED(what_the_caller_wakes_by_looks, fixture *p)
 {
     pawl_store *handles[1];
     open_idle(p, handles, 1);
@@ -263,7 +263,7 @@ SHARED(what_the_caller_wakes_by_looks, ground *p)
 }
 
 /* Its commit came before the locks, and sent no NOTIFY. */
-SHARED(an_event_of_before_the_wait_is_not_slept_through, ground *p)
+SHARED(an_event_of_before_the_wait_is_not_slept_through, fixture *p)
 {
     pawl_store      *reader = open_store(p, p->url), *other = open_more(p, p->url);
     pawl_event_query query = {.is_by_position = true};
@@ -276,7 +276,7 @@ SHARED(an_event_of_before_the_wait_is_not_slept_through, ground *p)
     expect_does_not_sleep(p, reader);
 }
 
-SHARED(a_row_that_nobody_told_of_is_found_by_the_keeper, ground *p)
+SHARED(a_row_that_nobody_told_of_is_found_by_the_keeper, fixture *p)
 {
     pawl_store *handles[2];
     open_idle(p, handles, 2);
@@ -288,7 +288,7 @@ SHARED(a_row_that_nobody_told_of_is_found_by_the_keeper, ground *p)
     assert_int_equal(claim_some(p, handles[0], "orders", NOW, 1).count, 1);
 }
 
-SHARED(an_interrupt_ends_the_wait, ground *p)
+SHARED(an_interrupt_ends_the_wait, fixture *p)
 {
     pawl_store *handles[1];
     sleeper     it;
@@ -303,7 +303,7 @@ SHARED(an_interrupt_ends_the_wait, ground *p)
 
 /* ---- The URL ------------------------------------------------------------- */
 
-SHARED(a_number_of_sessions_has_bounds, ground *p)
+SHARED(a_number_of_sessions_has_bounds, fixture *p)
 {
     static const char *const wrong[] = {"&sessions=", "&sessions=0", "&sessions=1001",
                                         "&sessions=two", "&sessions=-1"};
@@ -320,6 +320,6 @@ SHARED(a_number_of_sessions_has_bounds, ground *p)
     expect_text(p, "leave sessions out of the URL");
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

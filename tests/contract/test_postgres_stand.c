@@ -59,7 +59,7 @@ static void lock_saga(const pawl_store *store, PGconn *pg)
     raw_run(pg, test_text("select 1 from \"shop_Order\" where \"Id\" = '%s' for update", order));
 }
 
-static void miss_the_saga(ground *p, pair *it)
+static void miss_the_saga(fixture *p, pair *it)
 {
     set_deadline(it->second, DEADLINE_MS);
     expect_code(p, pawl_store_commit(it->second, &it->changes, NULL, &p->error), PAWL_ETIMEOUT);
@@ -76,7 +76,7 @@ static void send_without_end(PGconn *pg, const char *sql)
 }
 
 /* Of what was sent, not of the transaction that it was sent in: that is idle until it comes. */
-static void wait_for_state(ground *p, int pid, const char *event)
+static void wait_for_state(fixture *p, int pid, const char *event)
 {
     raw_wait(
         p->pg,
@@ -88,18 +88,18 @@ static void wait_for_state(ground *p, int pid, const char *event)
 
 #define THERE_SQL "select count(*) from pg_stat_activity where pid = %d"
 
-static int64_t is_there(ground *p, int pid)
+static int64_t is_there(fixture *p, int pid)
 {
     return raw_number(p->pg, test_text(THERE_SQL, pid));
 }
 
 /* A session that is ended leaves its locks first, and the list of sessions a moment later. */
-static void wait_for_end(ground *p, int pid)
+static void wait_for_end(fixture *p, int pid)
 {
     raw_wait(p->pg, test_text(THERE_SQL, pid), 0);
 }
 
-ON_TROUBLE(a_worker_stopped_in_its_commit_is_waited_for_once, ground *p)
+ON_TROUBLE(a_worker_stopped_in_its_commit_is_waited_for_once, fixture *p)
 {
     pair    it;
     PGconn *pg = NULL;
@@ -119,7 +119,7 @@ ON_TROUBLE(a_worker_stopped_in_its_commit_is_waited_for_once, ground *p)
 
 /* The server works for the one; the other one is no commit. */
 /* Both looks for sessions to end read the workers: neither has the whole deadline again. */
-ON_TROUBLE(a_call_on_locked_workers_ends_soon_after_its_deadline, ground *p)
+ON_TROUBLE(a_call_on_locked_workers_ends_soon_after_its_deadline, fixture *p)
 {
     const int64_t deadline_ms = 4000;
     pawl_store   *store       = open_store(p, p->url);
@@ -134,7 +134,7 @@ ON_TROUBLE(a_call_on_locked_workers_ends_soon_after_its_deadline, ground *p)
     ok(p, send_one(p, store, "orders", "m"));
 }
 
-ON_TROUBLE(one_that_works_and_one_that_is_not_ours_are_left_alone, ground *p)
+ON_TROUBLE(one_that_works_and_one_that_is_not_ours_are_left_alone, fixture *p)
 {
     pair    it;
     PGconn *busy, *other;
@@ -162,7 +162,7 @@ static void *number_events(void *context)
 }
 
 /* The lock that the store has, beside its worker's, while it numbers events. */
-static int64_t find_turn(ground *p, pawl_store *store)
+static int64_t find_turn(fixture *p, pawl_store *store)
 {
     pthread_t thread;
     raw_run(p->pg, "begin; lock table pawl_events");
@@ -178,7 +178,7 @@ static int64_t find_turn(ground *p, pawl_store *store)
     return number;
 }
 
-ON_TROUBLE(the_turn_to_number_events_is_not_kept_by_one_that_stands_still, ground *p)
+ON_TROUBLE(the_turn_to_number_events_is_not_kept_by_one_that_stands_still, fixture *p)
 {
     int64_t count = -1;
     apply_schema(p, p->url, order_tables, 1);
@@ -203,7 +203,7 @@ ON_TROUBLE(the_turn_to_number_events_is_not_kept_by_one_that_stands_still, groun
 }
 
 /* With claims it goes over the second connection. */
-static void expect_lead_in_one_piece(ground *p, pawl_store *store)
+static void expect_lead_in_one_piece(fixture *p, pawl_store *store)
 {
     bool is_held = false;
     flushes = syncs = 0;
@@ -217,7 +217,7 @@ static void expect_lead_in_one_piece(ground *p, pawl_store *store)
     assert_int_equal(syncs, 1);
 }
 
-ON_TROUBLE(what_is_short_leaves_in_one_piece, ground *p)
+ON_TROUBLE(what_is_short_leaves_in_one_piece, fixture *p)
 {
     apply_schema(p, p->url, order_tables, 1);
     pawl_store *store = open_more(p, p->url);
@@ -236,7 +236,7 @@ ON_TROUBLE(what_is_short_leaves_in_one_piece, ground *p)
     assert_int_not_equal(flushes_at_end, 0);
 }
 
-static pawl_code mark_one(ground *p, pawl_store *store)
+static pawl_code mark_one(fixture *p, pawl_store *store)
 {
     pawl_inbox_entry mark    = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
     pawl_changes     changes = {.now = NOW, ONE_UNIT, .inbox_entry = {.items = &mark, .count = 1}};
@@ -245,7 +245,7 @@ static pawl_code mark_one(ground *p, pawl_store *store)
 
 /* A refusal is seldom alone: as long as they come, no commit is tried first in the form that says
  * nothing of what it refuses. */
-ON_TROUBLE(of_many_refusals_the_first_alone_costs_a_round, ground *p)
+ON_TROUBLE(of_many_refusals_the_first_alone_costs_a_round, fixture *p)
 {
     apply_schema(p, p->url, order_tables, 1);
     pawl_store *store = open_more(p, p->url);
@@ -260,7 +260,7 @@ ON_TROUBLE(of_many_refusals_the_first_alone_costs_a_round, ground *p)
     }
 }
 
-ON_TROUBLE(a_client_that_is_gone_is_noticed, ground *p)
+ON_TROUBLE(a_client_that_is_gone_is_noticed, fixture *p)
 {
     apply_schema(p, p->url, order_tables, 1);
     pawl_store *store = open_more(p, p->url);
@@ -273,6 +273,6 @@ ON_TROUBLE(a_client_that_is_gone_is_noticed, ground *p)
     assert_int_equal(PQenterPipelineMode(pg), 1);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

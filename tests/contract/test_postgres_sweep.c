@@ -7,11 +7,11 @@
 
 #ifdef PAWL_HAVE_POSTGRES
 
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 
 #include <sys/wait.h>
 
-static int64_t sweep_once(ground *p, pawl_store *store, pawl_sweep what, bool *more)
+static int64_t sweep_once(fixture *p, pawl_store *store, pawl_sweep what, bool *more)
 {
     int64_t count = -1;
     ok(p, pawl_store_sweep(store, &what, &count, more, &p->error));
@@ -20,7 +20,7 @@ static int64_t sweep_once(ground *p, pawl_store *store, pawl_sweep what, bool *m
 
 /* Sweeps as the runtime does: again while there is more, then a minute later, up
  * to `rounds` minutes. */
-static int64_t sweep_rounds(ground *p, pawl_store *store, pawl_sweep what, unsigned rounds)
+static int64_t sweep_rounds(fixture *p, pawl_store *store, pawl_sweep what, unsigned rounds)
 {
     int64_t count = 0;
     bool    more  = false;
@@ -34,7 +34,7 @@ static int64_t sweep_rounds(ground *p, pawl_store *store, pawl_sweep what, unsig
 }
 
 /* `count` marks at the end of the table, `age` seconds before NOW. */
-static void add_marks(ground *p, int count, int age)
+static void add_marks(fixture *p, int count, int age)
 {
     raw_run(p->pg,
             test_text("insert into pawl_inbox (\"Endpoint\", \"MessageId\", \"Outcome\", \"At\") "
@@ -44,7 +44,7 @@ static void add_marks(ground *p, int count, int age)
                       age, count));
 }
 
-static int64_t mark_count(ground *p, const char *condition)
+static int64_t mark_count(fixture *p, const char *condition)
 {
     return raw_number(p->pg, test_text("select count(*) from pawl_inbox where %s", condition));
 }
@@ -56,13 +56,13 @@ static const pawl_sweep a_minute_old = {.inbox_before   = NOW - PAWL_MINUTES(1),
                                         .workers_before = PAWL_TIME_MIN,
                                         .count_max      = 2000};
 
-static int64_t keep_hand(ground *p)
+static int64_t keep_hand(fixture *p)
 {
     return raw_number(p->pg, "select \"Process\" from pawl_leases where \"Name\" = 'sweep:'");
 }
 
 /* Oldest first, as they are made: the hand follows them, for any worker. */
-ON_GROUND(the_hand_follows_the_oldest, ground *p)
+ON_FIXTURE(the_hand_follows_the_oldest, fixture *p)
 {
     bool        more   = false;
     pawl_store *first  = open_store(p, p->url);
@@ -90,7 +90,7 @@ ON_GROUND(the_hand_follows_the_oldest, ground *p)
 
 /* Thousands of pages with an old mark here and there: a sweep stops on its way, says that there is more, and the next
  * one goes on from there. */
-ON_GROUND(a_walk_that_stops_on_its_way_is_gone_on_with, ground *p)
+ON_FIXTURE(a_walk_that_stops_on_its_way_is_gone_on_with, fixture *p)
 {
     bool        more  = false;
     pawl_store *store = open_store(p, p->url);
@@ -113,7 +113,7 @@ ON_GROUND(a_walk_that_stops_on_its_way_is_gone_on_with, ground *p)
 }
 
 /* Far from the hand, few or many: found by the strolls. */
-ON_GROUND(marks_out_of_order_go_too, ground *p)
+ON_FIXTURE(marks_out_of_order_go_too, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_marks(p, 10000, 10);
@@ -129,7 +129,7 @@ ON_GROUND(marks_out_of_order_go_too, ground *p)
 
 /* After a `vacuum full` the hand may be far before the old marks, and strolls have to reach them within hours, however
  * large the table is: a stroll goes through more than its least number of pages. */
-ON_GROUND(a_round_of_strolls_is_not_longer_with_the_table, ground *p)
+ON_FIXTURE(a_round_of_strolls_is_not_longer_with_the_table, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "insert into pawl_inbox (\"Endpoint\", \"MessageId\", \"Outcome\", \"At\") "
@@ -160,7 +160,7 @@ ON_GROUND(a_round_of_strolls_is_not_longer_with_the_table, ground *p)
 }
 
 /* The table became smaller behind the hand. */
-ON_GROUND(a_hand_past_the_end_begins_again, ground *p)
+ON_FIXTURE(a_hand_past_the_end_begins_again, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_marks(p, 100, 90);
@@ -172,7 +172,7 @@ ON_GROUND(a_hand_past_the_end_begins_again, ground *p)
 }
 
 /* A mark that a transaction holds is left for the next time. */
-ON_GROUND(a_held_mark_is_passed_over, ground *p)
+ON_FIXTURE(a_held_mark_is_passed_over, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     bool        more  = true;
@@ -185,7 +185,7 @@ ON_GROUND(a_held_mark_is_passed_over, ground *p)
 }
 
 /* In a process of its own: sweeps, and says with its exit code what it deleted. */
-static pid_t start_sweep(ground *p)
+static pid_t start_sweep(fixture *p)
 {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -205,7 +205,7 @@ static pid_t start_sweep(ground *p)
 
 /* The sweep's lock is taken without waiting: while one worker sweeps, another leaves it to that
  * one, which stands still where it writes down how far it came. */
-ON_GROUND(one_worker_sweeps_at_a_time, ground *p)
+ON_FIXTURE(one_worker_sweeps_at_a_time, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     bool        more  = true;
@@ -232,7 +232,7 @@ ON_GROUND(one_worker_sweeps_at_a_time, ground *p)
 
 /* ---- Due times ---------------------------------------------------------- */
 
-static pawl_next_due next_of(ground *p, pawl_store *store)
+static pawl_next_due next_of(fixture *p, pawl_store *store)
 {
     static const pawl_text aggregators[] = {PAWL_TEXT_INIT("stock"), PAWL_TEXT_INIT("prices")};
     pawl_next_due          next          = {0};
@@ -242,7 +242,7 @@ static pawl_next_due next_of(ground *p, pawl_store *store)
 
 /* Rows in hand are left out, this handle's and those of others; looking leaves no
  * lock behind. */
-ON_GROUND(rows_in_hand_are_not_due, ground *p)
+ON_FIXTURE(rows_in_hand_are_not_due, fixture *p)
 {
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
@@ -260,7 +260,7 @@ ON_GROUND(rows_in_hand_are_not_due, ground *p)
     assert_int_equal(next_of(p, first).queue, NOW + PAWL_SECONDS(2));
 }
 
-ON_GROUND(flushes_and_timeouts_are_due, ground *p)
+ON_FIXTURE(flushes_and_timeouts_are_due, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     raw_run(p->pg, "insert into pawl_aggregator_flush values "
@@ -279,7 +279,7 @@ ON_GROUND(flushes_and_timeouts_are_due, ground *p)
 }
 
 /* Another program set it and notified nobody: this handle did not sleep yet. */
-ON_GROUND(a_timeout_that_came_since_the_claim_ends_a_wait, ground *p)
+ON_FIXTURE(a_timeout_that_came_since_the_claim_ends_a_wait, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     for (int due_s = 0; due_s <= 60; due_s += 60) { /* a second one is not due yet: it ends none */
@@ -301,6 +301,6 @@ ON_GROUND(a_timeout_that_came_since_the_claim_ends_a_wait, ground *p)
     }
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_POSTGRES
 
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 #include "store/postgres/postgres.h"
 #include "support/fault_memory.h"
 
@@ -17,18 +17,18 @@
 #define IS_LEASED "\"Owner\" is not null"
 #define IS_MARK "\"Name\" like 'timeouts:%'"
 
-static int64_t count_of(ground *p, const char *table, const char *condition)
+static int64_t count_of(fixture *p, const char *table, const char *condition)
 {
     return raw_number(p->pg, test_text("select count(*) from pawl_%s where %s", table, condition));
 }
 
-static int64_t leased_count(ground *p)
+static int64_t leased_count(fixture *p)
 {
     return count_of(p, "timeouts", IS_LEASED);
 }
 
 /* `count` timeouts of the destination, the first due at `due`, one a second. */
-static void add_timeouts(ground *p, const char *destination, pawl_time due, int count)
+static void add_timeouts(fixture *p, const char *destination, pawl_time due, int count)
 {
     raw_run(
         p->pg,
@@ -50,14 +50,14 @@ static pawl_timeout_claim claim_of(const char *destination, pawl_time due_max, s
                                 .lease       = LEASE};
 }
 
-static pawl_timeout_rows claim(ground *p, pawl_store *store, pawl_timeout_claim wanted)
+static pawl_timeout_rows claim(fixture *p, pawl_store *store, pawl_timeout_claim wanted)
 {
     pawl_timeout_rows rows;
     ok(p, pawl_store_timeout_claim(store, &wanted, p->arena, &rows, &p->error));
     return rows;
 }
 
-static int64_t reap(ground *p, pawl_store *store, pawl_time now)
+static int64_t reap(fixture *p, pawl_store *store, pawl_time now)
 {
     int64_t count = -1;
     ok(p, pawl_store_timeout_reap(store, now, &count, &p->error));
@@ -68,7 +68,7 @@ static int64_t reap(ground *p, pawl_store *store, pawl_time now)
 
 /* Business time may be ahead of machine time: what was leased there is reaped as
  * soon as its lease is over, and nobody looks so far once no lease is there. */
-ON_GROUND(leases_ahead_of_now_are_reaped, ground *p)
+ON_FIXTURE(leases_ahead_of_now_are_reaped, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW + FAR, 5);
@@ -87,13 +87,13 @@ ON_GROUND(leases_ahead_of_now_are_reaped, ground *p)
     assert_int_equal(count_of(p, "leases", IS_MARK), 1);
 }
 
-static int64_t mark_version(ground *p)
+static int64_t mark_version(fixture *p)
 {
     return raw_number(p->pg, "select xmin from pawl_leases where " IS_MARK);
 }
 
 /* A mark is written when the due times leave it, not with each claim. */
-ON_GROUND(a_mark_is_written_once_a_minute, ground *p)
+ON_FIXTURE(a_mark_is_written_once_a_minute, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(300), 200);
@@ -124,7 +124,7 @@ ON_GROUND(a_mark_is_written_once_a_minute, ground *p)
 }
 
 /* A claim for any destination marks each of them; names are texts of any kind. */
-ON_GROUND(each_destination_has_a_mark, ground *p)
+ON_FIXTURE(each_destination_has_a_mark, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(3), 1);
@@ -136,7 +136,7 @@ ON_GROUND(each_destination_has_a_mark, ground *p)
     assert_int_equal(leased_count(p), 0);
 }
 
-ON_GROUND(odd_due_times_are_marked, ground *p)
+ON_FIXTURE(odd_due_times_are_marked, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", PAWL_TIME_MIN, 1);
@@ -152,7 +152,7 @@ ON_GROUND(odd_due_times_are_marked, ground *p)
 
 /* ---- Workers that end --------------------------------------------------- */
 
-ON_GROUND(a_worker_that_closes_frees_its_own, ground *p)
+ON_FIXTURE(a_worker_that_closes_frees_its_own, fixture *p)
 {
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
@@ -166,7 +166,7 @@ ON_GROUND(a_worker_that_closes_frees_its_own, ground *p)
 }
 
 /* The session ends without worker_close; the server has noticed when this returns. */
-static void die(ground *p, pawl_store *store)
+static void die(fixture *p, pawl_store *store)
 {
     char worker[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(store->worker.uuid, worker);
@@ -182,7 +182,7 @@ static void die(ground *p, pawl_store *store)
 static const char freed_count[] = "select count(*) from pawl_workers where \"Pid\" < 0";
 
 /* Rows whose Pid says that they were freed, and keeps this process id. */
-static int64_t freed_with(ground *p, int pid)
+static int64_t freed_with(fixture *p, int pid)
 {
     return raw_number(
         p->pg, test_text("select count(*) from pawl_workers where \"Pid\" <= -(1::bigint << 62) "
@@ -191,7 +191,7 @@ static int64_t freed_with(ground *p, int pid)
 }
 
 /* The lease of the one timeout is again that of the dead worker. */
-static void lease_to(ground *p, const char *worker)
+static void lease_to(fixture *p, const char *worker)
 {
     raw_run(p->pg, test_text("update pawl_timeouts set \"Owner\" = '%s', \"LeaseWorker\" = '%s', "
                              "\"LeaseExpires\" = 'infinity'",
@@ -200,7 +200,7 @@ static void lease_to(ground *p, const char *worker)
 
 /* All rows are looked at once for each death. A worker behind a pooler that was
  * seen again since died anew. */
-ON_GROUND(a_death_frees_once, ground *p)
+ON_FIXTURE(a_death_frees_once, fixture *p)
 {
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
@@ -232,7 +232,7 @@ ON_GROUND(a_death_frees_once, ground *p)
 
 /* Of a worker behind a pooler it is only guessed: while the lease lasts, reaping
  * leaves what it has. */
-ON_GROUND(reaping_does_not_guess, ground *p)
+ON_FIXTURE(reaping_does_not_guess, fixture *p)
 {
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
@@ -247,7 +247,7 @@ ON_GROUND(reaping_does_not_guess, ground *p)
 }
 
 /* A sweep ends a worker that nobody had freed, too. */
-ON_GROUND(a_swept_worker_frees, ground *p)
+ON_FIXTURE(a_swept_worker_frees, fixture *p)
 {
     pawl_store *first  = open_store(p, p->url);
     pawl_store *second = open_store(p, p->url);
@@ -277,7 +277,7 @@ static void look_at_all(pawl_store *store)
 
 /* After a claim that was full the next one goes without a look; what is due a
  * little earlier still comes first, and what is not there is not found. */
-ON_GROUND(full_claims_keep_the_order, ground *p)
+ON_FIXTURE(full_claims_keep_the_order, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(60), 60);
@@ -301,7 +301,7 @@ ON_GROUND(full_claims_keep_the_order, ground *p)
 }
 
 /* Whatever allocation fails, a claim that failed leaves nothing leased. */
-ON_GROUND(a_failed_claim_leases_nothing, ground *p)
+ON_FIXTURE(a_failed_claim_leases_nothing, fixture *p)
 {
     pawl_store        *store  = open_store(p, p->url);
     pawl_timeout_claim wanted = claim_of("orders", NOW, 1000, 70);
@@ -338,7 +338,7 @@ static const char index_count[] = "select count(*) from pg_index as i join pg_at
                                   "where i.indrelid = 'pawl_timeouts'::regclass "
                                   "and a.attname like 'Lease%'";
 
-ON_GROUND(apply_drops_indexes_on_leases, ground *p)
+ON_FIXTURE(apply_drops_indexes_on_leases, fixture *p)
 {
     lines *out = calloc(1, sizeof *out);
     assert_non_null(out);
@@ -361,7 +361,7 @@ ON_GROUND(apply_drops_indexes_on_leases, ground *p)
 /* ---- Claims ------------------------------------------------------------- */
 
 /* A row that another transaction has is not waited for: the next ones are taken. */
-ON_GROUND(a_claim_passes_over_rows_that_others_have, ground *p)
+ON_FIXTURE(a_claim_passes_over_rows_that_others_have, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     PGconn     *other = raw_open(p->schema);
@@ -378,7 +378,7 @@ ON_GROUND(a_claim_passes_over_rows_that_others_have, ground *p)
 
 /* A message is claimed, and after that a timeout becomes due: the claim of timeouts finds it only if it asks
  * for itself. */
-static size_t claim_both(ground *p, pawl_store *store, unsigned number, pawl_timeout_claim wanted)
+static size_t claim_both(fixture *p, pawl_store *store, unsigned number, pawl_timeout_claim wanted)
 {
     pawl__pg *driver = pawl__pg_of(store);
     /* On a busy machine a check takes as long as one over many dead rows (front.h). */
@@ -391,7 +391,7 @@ static size_t claim_both(ground *p, pawl_store *store, unsigned number, pawl_tim
 }
 
 /* Leases and claims end, and no timeout is left. */
-static void end_both(ground *p, pawl_store *store)
+static void end_both(fixture *p, pawl_store *store)
 {
     pawl_changes changes = {.now = NOW, ONE_UNIT};
     raw_run(p->pg, "delete from pawl_timeouts");
@@ -399,7 +399,7 @@ static void end_both(ground *p, pawl_store *store)
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
-ON_GROUND(the_check_goes_with_the_claim_of_the_queue, ground *p)
+ON_FIXTURE(the_check_goes_with_the_claim_of_the_queue, fixture *p)
 {
     pawl_store        *store  = open_store(p, p->url);
     pawl_timeout_claim wanted = claim_of("orders", NOW, 9, 70);
@@ -426,7 +426,7 @@ ON_GROUND(the_check_goes_with_the_claim_of_the_queue, ground *p)
 }
 
 /* A timeout that is due already is leased by the answer. */
-ON_GROUND(the_check_with_a_claim_finds_what_is_due, ground *p)
+ON_FIXTURE(the_check_with_a_claim_finds_what_is_due, fixture *p)
 {
     pawl_store        *store  = open_store(p, p->url);
     pawl_timeout_claim wanted = claim_of("orders", NOW, 9, 70);
@@ -438,7 +438,7 @@ ON_GROUND(the_check_with_a_claim_finds_what_is_due, ground *p)
     }
 }
 
-ON_GROUND(every_sixteenth_check_goes_alone, ground *p)
+ON_FIXTURE(every_sixteenth_check_goes_alone, fixture *p)
 {
     pawl_store        *store  = open_store(p, p->url);
     pawl_timeout_claim wanted = claim_of("orders", NOW, 9, 70);
@@ -453,8 +453,8 @@ ON_GROUND(every_sixteenth_check_goes_alone, ground *p)
 
 int main(void)
 {
-    if (ground_server() == NULL)
-        return ground_skip();
+    if (fixture_server() == NULL)
+        return fixture_skip();
     fault_memory_install();
     return tests_run(NULL, NULL);
 }

@@ -14,7 +14,7 @@
 
 /* ---- The fence ---------------------------------------------------------- */
 
-ON_TROUBLE(a_replaced_worker_is_fenced, ground *p)
+ON_TROUBLE(a_replaced_worker_is_fenced, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     ok(p, send_one(p, store, "orders", "m-1"));
@@ -30,7 +30,7 @@ ON_TROUBLE(a_replaced_worker_is_fenced, ground *p)
 }
 
 /* The commit looks for its worker's row where it was last. */
-ON_TROUBLE(a_worker_row_may_move, ground *p)
+ON_TROUBLE(a_worker_row_may_move, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     ok(p, send_one(p, store, "orders", "m-1"));
@@ -95,7 +95,7 @@ static bool tells_a_value(const char *state)
 }
 
 /* Every kind of the set, and the claim that it settles, is as it was before. */
-static void try_state(ground *p, pawl_store *store, const state_case *c, pawl_code code,
+static void try_state(fixture *p, pawl_store *store, const state_case *c, pawl_code code,
                       int64_t seq)
 {
     pawl_queue_send   send     = send_of("orders", "m-2");
@@ -114,7 +114,7 @@ static void try_state(ground *p, pawl_store *store, const state_case *c, pawl_co
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_inbox"), 0);
 }
 
-static void try_states(ground *p, pawl_store *store, pawl_store *other, bool is_commit)
+static void try_states(fixture *p, pawl_store *store, pawl_store *other, bool is_commit)
 {
     for (size_t i = 0; i < COUNT(state_cases); i++) {
         const state_case *c    = &state_cases[i];
@@ -133,7 +133,7 @@ static void try_states(ground *p, pawl_store *store, pawl_store *other, bool is_
     }
 }
 
-ON_TROUBLE(errors_leave_nothing_behind, ground *p)
+ON_TROUBLE(errors_leave_nothing_behind, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     pawl_store *other = open_store(p, p->url);
@@ -156,7 +156,7 @@ ON_TROUBLE(errors_leave_nothing_behind, ground *p)
 /* ---- Servers that can only be read -------------------------------------- */
 
 /* While the message with that id is to be stored. */
-static void refuse_writing(ground *p, const char *id)
+static void refuse_writing(fixture *p, const char *id)
 {
     raw_run(p->pg, "create function fail() returns trigger language plpgsql as "
                    "$$ begin raise exception 'made' using errcode = '25006'; end $$");
@@ -167,7 +167,7 @@ static void refuse_writing(ground *p, const char *id)
 
 /* As after a fail-over behind one name: another server has it now, and the connection is to
  * the old one. */
-ON_TROUBLE(one_that_can_only_be_read_is_away, ground *p)
+ON_TROUBLE(one_that_can_only_be_read_is_away, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     int         pid   = pid_of(store);
@@ -183,7 +183,7 @@ ON_TROUBLE(one_that_can_only_be_read_is_away, ground *p)
 }
 
 /* The second connection, while messages are claimed: they stay claimed. */
-ON_TROUBLE(one_that_can_only_be_read_is_away_for_the_second_connection, ground *p)
+ON_TROUBLE(one_that_can_only_be_read_is_away_for_the_second_connection, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     refuse_writing(p, "m-3");
@@ -201,7 +201,7 @@ ON_TROUBLE(one_that_can_only_be_read_is_away_for_the_second_connection, ground *
 /* ---- The end of a worker ------------------------------------------------- */
 
 /* While the condition holds. */
-static void refuse_ends(ground *p, const char *state, const char *condition)
+static void refuse_ends(fixture *p, const char *state, const char *condition)
 {
     raw_run(p->pg,
             test_text(
@@ -212,8 +212,8 @@ static void refuse_ends(ground *p, const char *state, const char *condition)
                    "function refuse()");
 }
 
-/* Of the sessions of the ground's URL. */
-static int64_t count_locks(ground *p)
+/* Of the sessions of the fixture's URL. */
+static int64_t count_locks(fixture *p)
 {
     return raw_number(
         p->pg,
@@ -223,7 +223,7 @@ static int64_t count_locks(ground *p)
 }
 
 /* The lock that it lives by stays, too: before the session ends, nobody takes it for crashed. */
-ON_TROUBLE(the_row_of_a_worker_may_stay, ground *p)
+ON_TROUBLE(the_row_of_a_worker_may_stay, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     refuse_ends(p, "57014", "true");
@@ -235,7 +235,7 @@ ON_TROUBLE(the_row_of_a_worker_may_stay, ground *p)
 }
 
 /* As after a maintenance window, whose setting the session has kept. */
-ON_TROUBLE(a_worker_that_met_no_refusal_ends_on_a_new_session, ground *p)
+ON_TROUBLE(a_worker_that_met_no_refusal_ends_on_a_new_session, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     refuse_ends(p, "25006", test_text("pg_backend_pid() = %d", pid_of(store)));
@@ -245,7 +245,7 @@ ON_TROUBLE(a_worker_that_met_no_refusal_ends_on_a_new_session, ground *p)
 }
 
 /* A standby can be opened, and looked at. */
-ON_TROUBLE(a_standby_can_be_read, ground *p)
+ON_TROUBLE(a_standby_can_be_read, fixture *p)
 {
     pawl_store     *store = NULL;
     pawl_queue_rows rows;
@@ -263,7 +263,7 @@ ON_TROUBLE(a_standby_can_be_read, ground *p)
 
 /* A commit that has the row of the first saga waits for the advisory lock 1 before it goes
  * on to the second one. */
-static void stop_behind_the_first(ground *p)
+static void stop_behind_the_first(fixture *p)
 {
     raw_run(p->pg, "create function stop() returns trigger language plpgsql as $$ begin "
                    "perform pg_advisory_xact_lock(tg_relid::integer, 1); return new; end $$");
@@ -272,7 +272,7 @@ static void stop_behind_the_first(ground *p)
 }
 
 /* Has the row of the second saga, and waits for ever, whatever deadlock it is in. */
-static PGconn *open_opponent(ground *p)
+static PGconn *open_opponent(fixture *p)
 {
     PGconn *pg = raw_open(p->schema);
     raw_run(pg, test_text("set deadlock_timeout = '1d'; set application_name = '%s'", p->schema));
@@ -293,7 +293,7 @@ static void close_opponent(PGconn *pg)
 /* A session looks for a deadlock once, some time after it began to wait. The commit is the last to wait: it finds the
  * deadlock, however slow the others are, is undone and begins anew. It waits for the opponent then, and locks its claim
  * again, which nobody else got meanwhile. */
-ON_TROUBLE(d37_a_deadlock_is_tried_again, ground *p)
+ON_TROUBLE(d37_a_deadlock_is_tried_again, fixture *p)
 {
     pawl_store      *store     = open_store(p, p->url);
     pawl_saga_update updates[] = {begin_order(p, store, 1), begin_order(p, store, 2)};
@@ -324,7 +324,7 @@ ON_TROUBLE(d37_a_deadlock_is_tried_again, ground *p)
 
 /* Else each of two commits that begin the same sagas would wait for the other at the index of their values. Rows lie in the
  * order in which they were inserted. */
-ON_TROUBLE(new_sagas_are_inserted_in_the_order_of_their_values, ground *p)
+ON_TROUBLE(new_sagas_are_inserted_in_the_order_of_their_values, fixture *p)
 {
     static const char *const values[] = {"c", "a", "b"};
     pawl_store              *store    = open_store(p, p->url);
@@ -344,7 +344,7 @@ ON_TROUBLE(new_sagas_are_inserted_in_the_order_of_their_values, ground *p)
     assert_string_equal(order, "02 03 01");
 }
 
-ON_TROUBLE(limits_of_the_session_end_a_commit, ground *p)
+ON_TROUBLE(limits_of_the_session_end_a_commit, fixture *p)
 {
     static const struct {
         const char *options;
@@ -383,7 +383,7 @@ typedef struct waiting {
     pawl_changes      changes;
 } waiting;
 
-static void begin_waiting(ground *p, waiting *w, int64_t deadline_ms)
+static void begin_waiting(fixture *p, waiting *w, int64_t deadline_ms)
 {
     apply_schema(p, p->url, order_tables, 1);
     w->store  = open_more(p, p->url);
@@ -398,7 +398,7 @@ static void begin_waiting(ground *p, waiting *w, int64_t deadline_ms)
     set_deadline(w->store, deadline_ms);
 }
 
-static void end_waiting(ground *p, waiting *w)
+static void end_waiting(fixture *p, waiting *w)
 {
     set_deadline(w->store, ENOUGH_MS);
     raw_run(p->pg, "rollback");
@@ -410,7 +410,7 @@ static void end_waiting(ground *p, waiting *w)
     test_now(w->store);
 }
 
-ON_TROUBLE(a_commit_keeps_to_its_deadline, ground *p)
+ON_TROUBLE(a_commit_keeps_to_its_deadline, fixture *p)
 {
     waiting w;
     begin_waiting(p, &w, SHORT_MS);
@@ -421,7 +421,7 @@ ON_TROUBLE(a_commit_keeps_to_its_deadline, ground *p)
     end_waiting(p, &w);
 }
 
-ON_TROUBLE(o30_a_commit_is_interrupted, ground *p)
+ON_TROUBLE(o30_a_commit_is_interrupted, fixture *p)
 {
     waiting w;
     job     commit;
@@ -439,7 +439,7 @@ ON_TROUBLE(o30_a_commit_is_interrupted, ground *p)
 
 /* A read that failed has ended the transaction that holds the claims: the commit
  * that follows takes their locks again. */
-ON_TROUBLE(a_read_that_fails_keeps_the_claims, ground *p)
+ON_TROUBLE(a_read_that_fails_keeps_the_claims, fixture *p)
 {
     pawl_subscriptions list = {0};
     waiting            w;
@@ -452,7 +452,7 @@ ON_TROUBLE(a_read_that_fails_keeps_the_claims, ground *p)
     end_waiting(p, &w);
 }
 
-ON_TROUBLE(a_hold_keeps_to_its_deadline, ground *p)
+ON_TROUBLE(a_hold_keeps_to_its_deadline, fixture *p)
 {
     pawl_value    id  = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
     pawl_saga_row row = {0};
@@ -476,7 +476,7 @@ ON_TROUBLE(a_hold_keeps_to_its_deadline, ground *p)
 }
 
 /* The caller's transaction is as it was before. */
-ON_TROUBLE(an_enlist_keeps_to_its_deadline, ground *p)
+ON_TROUBLE(an_enlist_keeps_to_its_deadline, fixture *p)
 {
     pawl_store      *store   = open_store(p, p->url);
     pawl_store      *hasty   = open_more(p, p->url);
@@ -496,6 +496,6 @@ ON_TROUBLE(an_enlist_keeps_to_its_deadline, ground *p)
     PQfinish(pg);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

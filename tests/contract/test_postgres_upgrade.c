@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_POSTGRES
 
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 
 #define OWN_DIFFERENCES                                 \
     "table pawl_dead: a replica identity is missing\n", \
@@ -16,7 +16,7 @@
 
 #define AT "'2026-01-01 00:00:00+00'"
 
-static void make_version_1(ground *p)
+static void make_version_1(fixture *p)
 {
     char *script = old_script("schema_1_postgres.sql");
     raw_run(p->pg, test_text("create schema \"%s\"", p->schema));
@@ -25,7 +25,7 @@ static void make_version_1(ground *p)
     free(script);
 }
 
-ON_GROUND(the_first_version_is_upgraded, ground *p)
+ON_FIXTURE(the_first_version_is_upgraded, fixture *p)
 {
     static const char versions[] = "select sum(xmin::text::bigint + oid::bigint) from pg_class "
                                    "where relnamespace = current_schema()::regnamespace";
@@ -44,7 +44,7 @@ ON_GROUND(the_first_version_is_upgraded, ground *p)
     expect_delivered(p);
 }
 
-ON_GROUND(the_script_upgrades, ground *p)
+ON_FIXTURE(the_script_upgrades, fixture *p)
 {
     make_version_1(p);
     upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
@@ -56,7 +56,7 @@ ON_GROUND(the_script_upgrades, ground *p)
 }
 
 /* Tables that a newer program made stay of its version. */
-ON_GROUND(the_script_lowers_no_version, ground *p)
+ON_FIXTURE(the_script_lowers_no_version, fixture *p)
 {
     make_version_1(p);
     raw_run(p->pg, "update pawl_schema set \"Version\" = 6");
@@ -66,7 +66,7 @@ ON_GROUND(the_script_lowers_no_version, ground *p)
     expect_raw_text(p->pg, "select \"Version\" from pawl_schema", "6");
 }
 
-ON_GROUND(appliers_wait_for_one_another, ground *p)
+ON_FIXTURE(appliers_wait_for_one_another, fixture *p)
 {
     make_version_1(p);
     apply_at_once(p);
@@ -75,7 +75,7 @@ ON_GROUND(appliers_wait_for_one_another, ground *p)
 }
 
 /* A program of the version before is at work while its tables change. */
-ON_GROUND(an_older_program_goes_on, ground *p)
+ON_FIXTURE(an_older_program_goes_on, fixture *p)
 {
     make_version_1(p);
     raw_run(p->pg, "set plan_cache_mode = force_generic_plan; prepare go_on as " OLD_ROW(
@@ -90,7 +90,7 @@ ON_GROUND(an_older_program_goes_on, ground *p)
 }
 
 /* This program starts on tables of the version after it. */
-ON_GROUND(d26_a_program_opens_tables_that_are_a_version_ahead, ground *p)
+ON_FIXTURE(d26_a_program_opens_tables_that_are_a_version_ahead, fixture *p)
 {
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
@@ -100,7 +100,7 @@ ON_GROUND(d26_a_program_opens_tables_that_are_a_version_ahead, ground *p)
     expect_refused_as_new(p);
 }
 
-static pid_t begin_apply(const ground *p)
+static pid_t begin_apply(const fixture *p)
 {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -116,7 +116,7 @@ static pid_t begin_apply(const ground *p)
     "'::regclass"
 
 /* A handler takes long: others go on meanwhile, instead of waiting behind the apply. */
-ON_GROUND(d34_an_apply_that_waits_lets_others_work, ground *p)
+ON_FIXTURE(d34_an_apply_that_waits_lets_others_work, fixture *p)
 {
     int status = -1;
     make_version_1(p);
@@ -133,7 +133,7 @@ ON_GROUND(d34_an_apply_that_waits_lets_others_work, ground *p)
     expect_differences(p, NULL, 0);
 }
 
-ON_GROUND(d34_an_apply_that_finds_tables_in_use_changes_nothing, ground *p)
+ON_FIXTURE(d34_an_apply_that_finds_tables_in_use_changes_nothing, fixture *p)
 {
     pawl_schema_spec spec = {.deadline = PAWL_MILLISECONDS(1500)};
     make_version_1(p);
@@ -147,7 +147,7 @@ ON_GROUND(d34_an_apply_that_finds_tables_in_use_changes_nothing, ground *p)
 }
 
 /* A commit that has locked another table needs the queue, which apply has locked. */
-ON_GROUND(d34_a_commit_that_waits_for_an_apply_goes_first, ground *p)
+ON_FIXTURE(d34_a_commit_that_waits_for_an_apply_goes_first, fixture *p)
 {
     int status = -1;
     make_version_1(p);
@@ -164,7 +164,7 @@ ON_GROUND(d34_a_commit_that_waits_for_an_apply_goes_first, ground *p)
 
 /* A worker has claimed, and writes what its handlers did: it is not met half-way,
  * where each of the two would wait for the other. */
-ON_GROUND(apply_waits_for_what_is_claimed, ground *p)
+ON_FIXTURE(apply_waits_for_what_is_claimed, fixture *p)
 {
     int status = -1;
     make_version_1(p);
@@ -181,7 +181,7 @@ ON_GROUND(apply_waits_for_what_is_claimed, ground *p)
     expect_differences(p, NULL, 0);
 }
 
-ON_GROUND(a_failed_upgrade_leaves_version_1, ground *p)
+ON_FIXTURE(a_failed_upgrade_leaves_version_1, fixture *p)
 {
     make_version_1(p);
     raw_run(p->pg, "create type pawl_folds as enum ('mine')");
@@ -194,7 +194,7 @@ ON_GROUND(a_failed_upgrade_leaves_version_1, ground *p)
 }
 
 /* As the program before this one made it. */
-ON_GROUND(the_last_version_is_upgraded, ground *p)
+ON_FIXTURE(the_last_version_is_upgraded, fixture *p)
 {
     static const char *const before[] = {"table pawl_schema: expected version 5, found 4\n",
                                          WORKER_DIFFERENCES};
@@ -217,7 +217,7 @@ ON_GROUND(the_last_version_is_upgraded, ground *p)
     "pg_proc where pronamespace = to_regnamespace(current_schema()))"
 
 /* In a session with another search path; a plan waits for no lock of those who apply. */
-static void plan_is_run(ground *p, const char *difference)
+static void plan_is_run(fixture *p, const char *difference)
 {
     PGconn *pg     = raw_open("pg_catalog");
     int64_t before = raw_number(p->pg, OBJECTS);
@@ -236,20 +236,20 @@ static void plan_is_run(ground *p, const char *difference)
     free(plan);
 }
 
-ON_GROUND(d34_a_plan_makes_what_apply_makes, ground *p)
+ON_FIXTURE(d34_a_plan_makes_what_apply_makes, fixture *p)
 {
     plan_is_run(p, test_text("create schema \"%s\";\n", p->schema));
     raw_run(p->pg, "drop table pawl_dead; drop function pawl_send");
     plan_is_run(p, "-- table pawl_dead is missing\n");
 }
 
-ON_GROUND(d34_a_plan_upgrades, ground *p)
+ON_FIXTURE(d34_a_plan_upgrades, fixture *p)
 {
     make_version_1(p);
     plan_is_run(p, "-- table pawl_schema: expected version 5, found 1\n");
     expect_delivered(p);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

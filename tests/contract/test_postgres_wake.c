@@ -22,7 +22,7 @@ typedef struct sender {
     int   go;
 } sender;
 
-static sender start_sender(ground *p, const char *queue)
+static sender start_sender(fixture *p, const char *queue)
 {
     int    ends[2];
     sender it;
@@ -62,7 +62,7 @@ static void join_sender(const sender *it)
 
 /* ---- Waking -------------------------------------------------------------------- */
 
-ON_GROUND(a_commit_of_another_process_wakes, ground *p)
+ON_FIXTURE(a_commit_of_another_process_wakes, fixture *p)
 {
     pawl_store *store = open_sleeper(p, "orders");
     sender      other = start_sender(p, "orders");
@@ -74,7 +74,7 @@ ON_GROUND(a_commit_of_another_process_wakes, ground *p)
     assert_int_equal(claim_some(p, store, "orders", NOW, 10).count, 1);
 }
 
-ON_GROUND(a_message_sent_with_sql_wakes, ground *p)
+ON_FIXTURE(a_message_sent_with_sql_wakes, fixture *p)
 {
     pawl_store *store = open_sleeper(p, "orders");
     sleeper     it;
@@ -84,7 +84,7 @@ ON_GROUND(a_message_sent_with_sql_wakes, ground *p)
     assert_int_equal(claim_some(p, store, "orders", NOW, 10).count, 1);
 }
 
-ON_GROUND(another_queue_wakes_nobody, ground *p)
+ON_FIXTURE(another_queue_wakes_nobody, fixture *p)
 {
     pawl_store *store = open_sleeper(p, "orders");
     raw_run(p->pg, "select pawl_send('billing', 'ping', '')");
@@ -97,7 +97,7 @@ ON_GROUND(another_queue_wakes_nobody, ground *p)
 }
 
 /* A wake-up is kept until the next claim: without one the handle does not sleep, whatever else it did. */
-ON_GROUND(a_wake_up_counts_until_the_next_claim, ground *p)
+ON_FIXTURE(a_wake_up_counts_until_the_next_claim, fixture *p)
 {
     pawl_store   *store = open_sleeper(p, "orders");
     pawl_next_due next;
@@ -112,7 +112,7 @@ ON_GROUND(a_wake_up_counts_until_the_next_claim, ground *p)
 }
 
 /* A row for the outbox wakes the handle that works on it; another one it does not. */
-ON_GROUND(a_call_for_the_outbox_wakes_its_runner, ground *p)
+ON_FIXTURE(a_call_for_the_outbox_wakes_its_runner, fixture *p)
 {
     pawl_store      *store = open_store(p, p->url);
     pawl_outbox_rows rows;
@@ -127,8 +127,8 @@ ON_GROUND(a_call_for_the_outbox_wakes_its_runner, ground *p)
     expect_does_not_sleep(p, store);
 }
 
-/* The sleepers' locks of the handle: one for each queue, the outbox and the journal. */
-static int64_t sleepers_locks(const ground *p, pawl_store *store)
+/* The sleepers' locks of the handle: one for each queue, the outbox and the event store. */
+static int64_t sleepers_locks(const fixture *p, pawl_store *store)
 {
     return raw_number(
         p->pg,
@@ -139,7 +139,7 @@ static int64_t sleepers_locks(const ground *p, pawl_store *store)
 }
 
 /* A handle that sleeps for events only, and claims from a queue and the outbox later. */
-ON_GROUND(a_handle_that_sleeps_is_called_for_what_it_claims_later, ground *p)
+ON_FIXTURE(a_handle_that_sleeps_is_called_for_what_it_claims_later, fixture *p)
 {
     pawl_store      *store = open_store(p, p->url);
     pawl_event_query query = {.is_by_position = true, .count_max = 10};
@@ -157,7 +157,7 @@ ON_GROUND(a_handle_that_sleeps_is_called_for_what_it_claims_later, ground *p)
 }
 
 /* The server ended the session that listened, and its locks. */
-ON_GROUND(a_connection_made_again_listens, ground *p)
+ON_FIXTURE(a_connection_made_again_listens, fixture *p)
 {
     pawl_store *store = open_sleeper(p, "orders");
     expect_sleeps_on(p, store);
@@ -176,7 +176,7 @@ ON_GROUND(a_connection_made_again_listens, ground *p)
 
 /* The sleeper has looked, and has not got its lock yet, when the row is committed
  * without a word. */
-static void commit_before_the_lock(ground *p, bool is_timeout, const char *due)
+static void commit_before_the_lock(fixture *p, bool is_timeout, const char *due)
 {
     sleeper     it;
     pawl_store *first = open_sleeper(p, "orders");
@@ -195,7 +195,7 @@ static void commit_before_the_lock(ground *p, bool is_timeout, const char *due)
     raw_run(p->pg, "delete from pawl_queue; delete from pawl_timeouts");
 }
 
-ON_GROUND(no_commit_is_slept_through, ground *p)
+ON_FIXTURE(no_commit_is_slept_through, fixture *p)
 {
     commit_before_the_lock(p, false, "2026-01-01 00:00:00Z");
     commit_before_the_lock(p, true, "2026-01-01 00:00:00Z");
@@ -205,7 +205,7 @@ ON_GROUND(no_commit_is_slept_through, ground *p)
 }
 
 /* A NOTIFY of rows that the last claim left wakes nobody. */
-ON_GROUND(what_is_known_may_wait, ground *p)
+ON_FIXTURE(what_is_known_may_wait, fixture *p)
 {
     pawl_next_due next;
     pawl_store   *store = open_store(p, p->url);
@@ -222,7 +222,7 @@ ON_GROUND(what_is_known_may_wait, ground *p)
 /* ---- Take-over ------------------------------------------------------------------ */
 
 /* Has a message and a timeout in hand, says so, and is killed. */
-static pid_t start_holder(ground *p)
+static pid_t start_holder(fixture *p)
 {
     int   ends[2];
     char  byte;
@@ -261,7 +261,7 @@ static pid_t start_holder(ground *p)
     return child;
 }
 
-ON_GROUND(what_the_dead_had_is_taken_over, ground *p)
+ON_FIXTURE(what_the_dead_had_is_taken_over, fixture *p)
 {
     pawl_store        *store = open_store(p, p->url);
     pawl_timeout_rows  timeouts;
@@ -296,6 +296,6 @@ ON_GROUND(what_the_dead_had_is_taken_over, ground *p)
     assert_int_equal(timeout_count, 1);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

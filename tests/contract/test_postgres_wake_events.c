@@ -1,5 +1,5 @@
 /* test_postgres_wake_events.c - NOTIFY of events and of their positions wakes readers of the
- * journal on PostgreSQL, and nobody else.
+ * event store on PostgreSQL, and nobody else.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 /* ---- Events ---------------------------------------------------------------------- */
 
-static void expect_events(ground *p, pawl_store *store, int64_t after, size_t count)
+static void expect_events(fixture *p, pawl_store *store, int64_t after, size_t count)
 {
     pawl_event_query query = {.is_by_position = true, .after = after};
     pawl_event_rows  rows;
@@ -19,15 +19,15 @@ static void expect_events(ground *p, pawl_store *store, int64_t after, size_t co
     assert_int_equal(rows.count, count);
 }
 
-static void give_positions(ground *p, pawl_store *store, int64_t expected)
+static void give_positions(fixture *p, pawl_store *store, int64_t expected)
 {
     int64_t count = -1;
     ok(p, pawl_store_event_number(store, 100, &count, &p->error));
     assert_int_equal(count, expected);
 }
 
-/* A handle that sleeps for the journal, and whose locks are taken. */
-static pawl_store *open_reader(ground *p)
+/* A handle that sleeps for the event store, and whose locks are taken. */
+static pawl_store *open_reader(fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     expect_events(p, store, 0, 0);
@@ -35,7 +35,7 @@ static pawl_store *open_reader(ground *p)
     return store;
 }
 
-static pawl_store *open_other(ground *p)
+static pawl_store *open_other(fixture *p)
 {
     pawl_store *store = NULL;
     ok(p, open_with(p, p->url, order_tables, 1, &store));
@@ -44,7 +44,7 @@ static pawl_store *open_other(ground *p)
 
 /* ---- Waking ------------------------------------------------------------------------ */
 
-ON_GROUND(events_and_their_positions_wake_a_reader, ground *p)
+ON_FIXTURE(events_and_their_positions_wake_a_reader, fixture *p)
 {
     pawl_store *reader = open_reader(p), *other = open_other(p);
     sleeper     it;
@@ -61,7 +61,7 @@ ON_GROUND(events_and_their_positions_wake_a_reader, ground *p)
 }
 
 /* Committed before the reader had the lock that makes others call it. */
-ON_GROUND(no_event_is_slept_through, ground *p)
+ON_FIXTURE(no_event_is_slept_through, fixture *p)
 {
     pawl_store *reader = open_store(p, p->url), *other = open_other(p);
     expect_events(p, reader, 0, 0);
@@ -79,8 +79,8 @@ ON_GROUND(no_event_is_slept_through, ground *p)
     expect_sleeps_on(p, reader);
 }
 
-/* A handle that sleeps for a queue begins to read the journal. */
-ON_GROUND(what_it_sleeps_for_may_grow, ground *p)
+/* A handle that sleeps for a queue begins to read the event store. */
+ON_FIXTURE(what_it_sleeps_for_may_grow, fixture *p)
 {
     pawl_store *store = open_sleeper(p, "orders"), *other = open_other(p);
     sleeper     it;
@@ -92,7 +92,7 @@ ON_GROUND(what_it_sleeps_for_may_grow, ground *p)
     expect_woken(&it);
 }
 
-ON_GROUND(others_are_not_called, ground *p)
+ON_FIXTURE(others_are_not_called, fixture *p)
 {
     pawl_store      *worker = open_sleeper(p, "orders");
     pawl_store      *reader = open_reader(p), *other = open_other(p);
@@ -109,14 +109,14 @@ ON_GROUND(others_are_not_called, ground *p)
     /* Nothing was given a position: nobody is told. */
     give_positions(p, other, 0);
     expect_sleeps_on(p, reader);
-    /* A look at one stream is no reading of the journal. */
+    /* A look at one stream is no reading of the event store. */
     ok(p, pawl_store_event_list(other, &query, p->arena, &rows, &p->error));
     sleep_briefly(p, other);
     assert_false(pawl__pg_of(other)->sleeps);
 }
 
 /* The positions are committed before. */
-ON_GROUND(positions_are_given_where_notify_is_refused, ground *p)
+ON_FIXTURE(positions_are_given_where_notify_is_refused, fixture *p)
 {
     test_lines  h;
     pawl_store *reader = open_reader(p), *other = open_unheard(p);
@@ -129,7 +129,7 @@ ON_GROUND(positions_are_given_where_notify_is_refused, ground *p)
     expect_events(p, reader, 0, 1);
 }
 
-ON_GROUND(positions_are_given_where_notify_fails_at_its_end, ground *p)
+ON_FIXTURE(positions_are_given_where_notify_fails_at_its_end, fixture *p)
 {
     test_lines  h;
     pawl_store *reader = open_reader(p), *other = open_unheard_at_end(p);
@@ -144,6 +144,6 @@ ON_GROUND(positions_are_given_where_notify_fails_at_its_end, ground *p)
     expect_events(p, reader, 0, 2);
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_RABBITMQ
 
-#include "contract/rabbitmq_ground.h"
+#include "contract/rabbitmq_fixture.h"
 
 #include <arpa/inet.h>
 #include <sys/socket.h>

@@ -8,7 +8,7 @@
 #ifdef PAWL_HAVE_RABBITMQ
 
 #include "contract/own_server.h"
-#include "contract/rabbitmq_ground.h"
+#include "contract/rabbitmq_fixture.h"
 
 #include <signal.h>
 #include <time.h>

@@ -193,15 +193,15 @@ TEST(behind_odbc_the_server_is_asked)
         {"oracle", "on *network_protocol*\n  row 'tls' "},
     };
     for (size_t i = 0; i < COUNT(servers); i++) {
-        void *ground = &(scripted_case){NULL, servers[i].name};
-        assert_int_equal(scripted_setup(&ground), 0);
+        void *fixture = &(scripted_case){NULL, servers[i].name};
+        assert_int_equal(scripted_setup(&fixture), 0);
         const char *encrypted = test_text("%s'TLS_AES_256'\n", servers[i].asks);
         const char *plain     = test_text("%s''\n", servers[i].asks);
-        asks(ground, "no", "", PAWL_OK);
-        asks(ground, "yes", encrypted, PAWL_OK);
-        asks(ground, "yes", plain, PAWL_ECONFIG);
-        asks(ground, "verify", encrypted, PAWL_ECONFIG);
-        assert_int_equal(scripted_teardown(&ground), 0);
+        asks(fixture, "no", "", PAWL_OK);
+        asks(fixture, "yes", encrypted, PAWL_OK);
+        asks(fixture, "yes", plain, PAWL_ECONFIG);
+        asks(fixture, "verify", encrypted, PAWL_ECONFIG);
+        assert_int_equal(scripted_teardown(&fixture), 0);
     }
 }
 #endif

@@ -43,7 +43,7 @@ static int load(void **state)
     *(void **)&sql.open      = test_symbol(module, "pawl__sql_server_open");
     *(void **)&sql.interrupt = test_symbol(module, "pawl__sql_interrupt");
     *(void **)&sql.wait      = test_symbol(module, "pawl__sql_wait");
-    *(void **)&sql.beat      = test_symbol(module, "pawl__sql_worker_beat");
+    *(void **)&sql.beat      = test_symbol(module, "pawl__sql_worker_heartbeat");
     *(void **)&sql.reap      = test_symbol(module, "pawl__sql_timeout_reap");
     *(void **)&sql.unlead    = test_symbol(module, "pawl__sql_unlead");
     *(void **)&sql.resolve   = test_symbol(module, "pawl__sql_resolve");
@@ -99,10 +99,10 @@ static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_aren
     it->asked = asked->statement;
     it->asked_count++;
     it->read_count = 0;
-    it->beat_count += asked->statement == PAWL__SQL_WORKER_BEAT;
+    it->beat_count += asked->statement == PAWL__SQL_WORKER_HEARTBEAT;
     it->free_count += asked->statement == PAWL__SQL_WORKER_LIST;
     *request = (pawl__sql_request *)store;
-    return it->store.in_hold ? begin(store, error) : PAWL_OK;
+    return it->store.in_handler_transaction ? begin(store, error) : PAWL_OK;
 }
 
 static pawl_code nothing(pawl_store *store, pawl_error *error)
@@ -132,8 +132,8 @@ static void get(pawl__sql_request *request, const pawl__field_list *columns, voi
 }
 
 /* The first worker is dead. */
-static pawl_code who_lives(pawl_store *store, pawl__sql_life *const *lives, size_t count,
-                           pawl_error *error)
+static pawl_code which_are_alive(pawl_store *store, pawl__sql_life *const *lives, size_t count,
+                                 pawl_error *error)
 {
     (void)store, (void)error;
     for (size_t i = 0; i < count; i++)
@@ -148,12 +148,12 @@ static pawl_code end(pawl__sql_request *request)
 }
 
 static pawl_code write_items(pawl__sql_connection *connection, const pawl__sql_write *write,
-                             const void *const *items, size_t count, pawl__sql_fate *fates,
+                             const void *const *items, size_t count, pawl__sql_result *results,
                              size_t *failed, pawl_error *error)
 {
     (void)connection, (void)write, (void)items, (void)failed, (void)error;
     for (size_t i = 0; i < count; i++)
-        fates[i] = PAWL__SQL_APPLIED;
+        results[i] = PAWL__SQL_APPLIED;
     return PAWL_OK;
 }
 
@@ -189,21 +189,21 @@ static void handler_transaction_end(pawl_store *store)
     (void)store;
 }
 
-static const pawl__sql_ops ops = {.name       = "fake",
-                                  .send       = send,
-                                  .await      = nothing,
-                                  .next       = next,
-                                  .get        = get,
-                                  .end        = end,
-                                  .changed    = changed,
-                                  .who_lives  = who_lives,
-                                  .rollback   = rollback,
-                                  .begin      = begin,
-                                  .write      = write_items,
-                                  .commit     = commit,
-                                  .claims_end = claims_end,
-                                  .rest       = rest,
-                                  .session_fd = no_session};
+static const pawl__sql_ops ops = {.name            = "fake",
+                                  .send            = send,
+                                  .await           = nothing,
+                                  .next            = next,
+                                  .get             = get,
+                                  .end             = end,
+                                  .changed         = changed,
+                                  .which_are_alive = which_are_alive,
+                                  .rollback        = rollback,
+                                  .begin           = begin,
+                                  .write           = write_items,
+                                  .commit          = commit,
+                                  .claims_end      = claims_end,
+                                  .rest            = rest,
+                                  .session_fd      = no_session};
 
 static const pawl_store_ops store_ops = {.scheme                  = "fake",
                                          .ready                   = begin,
@@ -260,7 +260,7 @@ TEST(in_a_hold_and_in_a_file_nothing_is_done_again)
 {
     fake it;
     open_fake(&it, true, 3, PAWL_EBUSY);
-    it.store.in_hold = true;
+    it.store.in_handler_transaction = true;
     expect_unlead(&it, PAWL_EBUSY, 1);
     open_fake(&it, false, 3, PAWL_EBUSY);
     it.server.wait.interrupt_fd = -1;
@@ -392,7 +392,7 @@ TEST(o21_a_wait_ends_with_news_and_with_interrupts)
     wait_once(&it, INT64_C(3600000000), PAWL_EINTERRUPTED);
     (void)pawl__wait_take(&it.server.wait);
     wait_once(&it, 1000, PAWL_OK);
-    it.store.in_hold = true;
+    it.store.in_handler_transaction = true;
     wait_once(&it, 1000, PAWL_EINVAL);
     assert_int_equal(it.rest_count, 3);
     close_fake(&it);

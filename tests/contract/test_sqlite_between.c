@@ -10,19 +10,19 @@
 
 #ifdef PAWL_HAVE_SQLITE
 
-#include "contract/sqlite_ground.h"
+#include "contract/sqlite_fixture.h"
 
 #define LARGE ((size_t)3 << 20) /* of the body; nothing else asks for as much at once */
 
 static struct between {
     bool              is_armed;
-    ground           *p;
+    fixture          *p;
     pawl_store       *other;
     pawl_queue_settle settle;
     pawl_code         code;
 } between;
 
-static pawl_code settle(ground *p, pawl_store *store, pawl_queue_settle *change)
+static pawl_code settle(fixture *p, pawl_store *store, pawl_queue_settle *change)
 {
     pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_settle = {.items = change, .count = 1}};
     return pawl_store_commit(store, &changes, NULL, &p->error);
@@ -42,7 +42,7 @@ static void *resize(void *memory, size_t size, void *context)
     return realloc(memory, size);
 }
 
-static void send_large(ground *p, pawl_store *store)
+static void send_large(fixture *p, pawl_store *store)
 {
     char *body = calloc(1, LARGE + 3);
     assert_non_null(body);
@@ -56,7 +56,7 @@ static void send_large(ground *p, pawl_store *store)
 }
 
 /* Two rows; the second is in the other handle's hand. Its number. */
-static int64_t hold_second(ground *p, pawl_store *other)
+static int64_t hold_second(fixture *p, pawl_store *other)
 {
     send_large(p, other);
     ok(p, send_one(p, other, "orders", "m-2"));
@@ -69,7 +69,7 @@ static int64_t hold_second(ground *p, pawl_store *other)
 }
 
 /* Claims all while the other handle settles its row. */
-static pawl_queue_rows claim_while(ground *p, pawl_store *store, pawl_store *other,
+static pawl_queue_rows claim_while(fixture *p, pawl_store *store, pawl_store *other,
                                    pawl_queue_settle change)
 {
     between = (struct between){.p = p, .other = other, .settle = change, .code = PAWL_EBUG};
@@ -83,7 +83,7 @@ static pawl_queue_rows claim_while(ground *p, pawl_store *store, pawl_store *oth
 }
 
 /* A due time that moves between the read and the claim: the claim neither gets nor keeps the row. */
-ON_GROUND(a_row_put_off_in_the_middle_is_not_claimed, ground *p)
+ON_FIXTURE(a_row_put_off_in_the_middle_is_not_claimed, fixture *p)
 {
     pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
     pawl_queue_settle later = {.queue    = TEXT("orders"),
@@ -103,7 +103,7 @@ ON_GROUND(a_row_put_off_in_the_middle_is_not_claimed, ground *p)
     assert_int_equal(rows.items[0].seq, later.seq);
 }
 
-ON_GROUND(a_row_that_goes_in_the_middle_is_not_claimed, ground *p)
+ON_FIXTURE(a_row_that_goes_in_the_middle_is_not_claimed, fixture *p)
 {
     pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
     pawl_queue_settle done = {.queue = TEXT("orders"), .seq = hold_second(p, b)};
@@ -113,7 +113,7 @@ ON_GROUND(a_row_that_goes_in_the_middle_is_not_claimed, ground *p)
 }
 
 /* The row is due still, but no longer as it was read. */
-ON_GROUND(a_row_that_changes_in_the_middle_is_claimed_as_it_is, ground *p)
+ON_FIXTURE(a_row_that_changes_in_the_middle_is_claimed_as_it_is, fixture *p)
 {
     pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
     pawl_queue_settle again = {.queue    = TEXT("orders"),

@@ -8,7 +8,7 @@
 
 #ifdef PAWL_HAVE_SQLITE
 
-#include "contract/sqlite_ground.h"
+#include "contract/sqlite_fixture.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -85,13 +85,13 @@ sqlite3_wal_checkpoint_v2(sqlite3 *db, const char *name, int mode, int *frames, 
     return result;
 }
 
-static pawl_store *open_small(ground *p)
+static pawl_store *open_small(fixture *p)
 {
     const char *url = test_text("%s?log_mb=1&synchronous=off", p->url);
     return open_store(p, url);
 }
 
-static int64_t log_size(const ground *p)
+static int64_t log_size(const fixture *p)
 {
     struct stat status;
     const char *path = test_text("%s-wal", p->path);
@@ -100,7 +100,7 @@ static int64_t log_size(const ground *p)
 }
 
 /* Sends a message with a body of that size, and takes it away. */
-static void write_some(ground *p, pawl_store *store)
+static void write_some(fixture *p, pawl_store *store)
 {
     static char     body[BODY_SIZE];
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -140,7 +140,7 @@ static void *read_on(void *context)
     return NULL;
 }
 
-ON_GROUND(test_begins_again, ground *p)
+ON_FIXTURE(test_begins_again, fixture *p)
 {
     pawl_store *store = open_small(p);
     readers     it    = {.path = p->path};
@@ -161,7 +161,7 @@ ON_GROUND(test_begins_again, ground *p)
 
 /* ---- Sizes, and a reader that stays -------------------------------------------------------------- */
 
-ON_GROUND(test_has_its_size, ground *p)
+ON_FIXTURE(test_has_its_size, fixture *p)
 {
     pawl_store *store = open_small(p);
     for (int i = 0; i < 8 * COMMITS_OF_A_LOG; i++)
@@ -172,7 +172,7 @@ ON_GROUND(test_has_its_size, ground *p)
 }
 
 /* The commit behind a complete checkpoint begins the log again by itself. */
-ON_GROUND(test_leaves_a_complete_checkpoint_alone, ground *p)
+ON_FIXTURE(test_leaves_a_complete_checkpoint_alone, fixture *p)
 {
     pawl_store *store = open_small(p);
     checkpoints = restarts = too_many = 0;
@@ -186,7 +186,7 @@ ON_GROUND(test_leaves_a_complete_checkpoint_alone, ground *p)
 }
 
 /* Others read the log whenever a checkpoint has copied all of it, so no commit begins it again by itself. */
-ON_GROUND(test_begins_again_behind_a_complete_checkpoint, ground *p)
+ON_FIXTURE(test_begins_again_behind_a_complete_checkpoint, fixture *p)
 {
     pawl_store *store = open_small(p);
     write_some(p, store);
@@ -205,7 +205,7 @@ ON_GROUND(test_begins_again_behind_a_complete_checkpoint, ground *p)
 }
 
 /* Writes until a commit waits; the pages of the log by then are in its file. */
-static int64_t write_until_it_waits(ground *p, pawl_store *store)
+static int64_t write_until_it_waits(fixture *p, pawl_store *store)
 {
     atomic_store(&pauses, 0);
     for (int i = 0; atomic_load(&pauses) == 0; i++) {
@@ -215,7 +215,7 @@ static int64_t write_until_it_waits(ground *p, pawl_store *store)
     return log_size(p);
 }
 
-ON_GROUND(test_waits_once, ground *p)
+ON_FIXTURE(test_waits_once, fixture *p)
 {
     pawl_store *store  = open_small(p);
     sqlite3    *reader = raw_open(p->path);
@@ -261,7 +261,7 @@ static void set_writes(sqlite3_syscall_ptr call)
 }
 
 /* The file has free pages, the log has the room, and is far from its size. */
-ON_GROUND(test_the_log_gives_its_room_on_a_full_disk, ground *p)
+ON_FIXTURE(test_the_log_gives_its_room_on_a_full_disk, fixture *p)
 {
     pawl_store *store = open_small(p);
     sqlite3    *db    = store->ops->native(store);
@@ -285,7 +285,7 @@ ON_GROUND(test_the_log_gives_its_room_on_a_full_disk, ground *p)
 }
 
 /* The lock is waited for as long as the URL says, checkpoints or not. */
-ON_GROUND(test_lock, ground *p)
+ON_FIXTURE(test_lock, fixture *p)
 {
     pawl_store *store = open_small(p);
     sqlite3    *other = raw_open(p->path);
@@ -299,7 +299,7 @@ ON_GROUND(test_lock, ground *p)
     sqlite3_close(other);
 }
 
-ON_GROUND(test_refuses, ground *p)
+ON_FIXTURE(test_refuses, fixture *p)
 {
     pawl_store *store = NULL;
     const char *url   = test_text("%s?log_mb=0", p->url);

@@ -6,13 +6,13 @@
 
 #ifdef PAWL_HAVE_SQLITE
 
-#include "contract/sqlite_ground.h"
+#include "contract/sqlite_fixture.h"
 
 #include "contract/findings.h"
 
 #include <sys/stat.h>
 
-static pawl_store *open_at(ground *p, const char *more)
+static pawl_store *open_at(fixture *p, const char *more)
 {
     pawl_store *store = NULL;
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store));
@@ -22,7 +22,7 @@ static pawl_store *open_at(ground *p, const char *more)
     return store;
 }
 
-ON_GROUND(a_file_that_is_well, ground *p)
+ON_FIXTURE(a_file_that_is_well, fixture *p)
 {
     pawl_store       *store = open_at(p, "");
     pawl_finding_rows rows  = diagnose_as(p, store, (pawl_diagnosis){.is_thorough = true});
@@ -34,14 +34,14 @@ ON_GROUND(a_file_that_is_well, ground *p)
     expect_finding(&rows, "file", PAWL_FINDING_OK, "sound", NULL);
 }
 
-ON_GROUND(settings_that_do_harm, ground *p)
+ON_FIXTURE(settings_that_do_harm, fixture *p)
 {
     pawl_store       *store = open_at(p, "?synchronous=off");
     pawl_finding_rows rows  = diagnose(p, store);
     expect_finding(&rows, "synchronous", PAWL_FINDING_WARN, "off: a power cut", NULL);
 }
 
-ON_GROUND(a_table_that_was_counted_while_it_was_small, ground *p)
+ON_FIXTURE(a_table_that_was_counted_while_it_was_small, fixture *p)
 {
     pawl_store       *store = open_at(p, "");
     sqlite3          *db    = raw_open(p->path);
@@ -59,7 +59,7 @@ ON_GROUND(a_table_that_was_counted_while_it_was_small, ground *p)
 }
 
 /* Nor is a pipe waited for. */
-ON_GROUND(a_lock_file_that_is_none, ground *p)
+ON_FIXTURE(a_lock_file_that_is_none, fixture *p)
 {
     pawl_store *store = open_at(p, "");
     assert_int_equal(mkfifo(test_text("%s-pawl", p->path), 0600), 0);
@@ -67,7 +67,7 @@ ON_GROUND(a_lock_file_that_is_none, ground *p)
     expect_finding(&rows, "rights", PAWL_FINDING_FAIL, "no regular file", NULL);
 }
 
-ON_GROUND(a_lease_that_ran_out, ground *p)
+ON_FIXTURE(a_lease_that_ran_out, fixture *p)
 {
     pawl_store *store = open_at(p, "");
     sqlite3    *db    = raw_open(p->path);
@@ -87,7 +87,7 @@ ON_GROUND(a_lease_that_ran_out, ground *p)
 }
 
 /* A file without its data: the log's size is that of the file beside the database. */
-ON_GROUND(a_log_that_grows, ground *p)
+ON_FIXTURE(a_log_that_grows, fixture *p)
 {
     pawl_store *store = open_at(p, "");
     const char *log   = test_text("%s-wal", p->path);
@@ -104,7 +104,7 @@ ON_GROUND(a_log_that_grows, ground *p)
 }
 
 /* The lock is waited for a second; calls go on waiting as long as the URL says. */
-ON_GROUND(a_write_lock_that_another_program_holds, ground *p)
+ON_FIXTURE(a_write_lock_that_another_program_holds, fixture *p)
 {
     pawl_store       *store = open_at(p, "?busy_ms=0");
     sqlite3          *db    = raw_open(p->path);
@@ -126,7 +126,7 @@ ON_GROUND(a_write_lock_that_another_program_holds, ground *p)
 }
 
 /* Commands that are to be copied are quoted for a shell. */
-ON_GROUND(a_path_with_a_quote_is_quoted, ground *p)
+ON_FIXTURE(a_path_with_a_quote_is_quoted, fixture *p)
 {
     static const char *const endings[] = {"", "-wal", "-shm", "-pawl"};
     char                     path[sizeof p->path + 20];
@@ -154,7 +154,7 @@ ON_GROUND(a_path_with_a_quote_is_quoted, ground *p)
     }
 }
 
-ON_GROUND(a_file_that_is_damaged, ground *p)
+ON_FIXTURE(a_file_that_is_damaged, fixture *p)
 {
     pawl_store *store = open_at(p, "");
     for (int i = 0; i < 200; i++)

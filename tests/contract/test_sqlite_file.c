@@ -8,7 +8,7 @@
 
 #ifdef PAWL_HAVE_SQLITE
 
-#include "contract/sqlite_ground.h"
+#include "contract/sqlite_fixture.h"
 
 #include <errno.h>
 
@@ -19,18 +19,18 @@
 #define DELETED "deleted, or moved away"
 #define REPLACED "another file took the place"
 
-static void delete_file(const ground *p)
+static void delete_file(const fixture *p)
 {
     assert_int_equal(unlink(p->path), 0);
 }
 
-static void move_away(const ground *p)
+static void move_away(const fixture *p)
 {
     assert_int_equal(rename(p->path, test_text("%s-copy", p->path)), 0);
 }
 
 /* The file as a restored backup: another inode under the same name. */
-static void replace_file(const ground *p)
+static void replace_file(const fixture *p)
 {
     const char *other = test_text("%s-copy", p->path);
     sqlite3    *db    = raw_open(other);
@@ -39,49 +39,49 @@ static void replace_file(const ground *p)
     assert_int_equal(rename(other, p->path), 0);
 }
 
-static void delete_log(const ground *p)
+static void delete_log(const fixture *p)
 {
     (void)unlink(test_text("%s-wal", p->path));
     (void)unlink(test_text("%s-shm", p->path));
 }
 
-static pawl_code try_send(ground *p, pawl_store *store)
+static pawl_code try_send(fixture *p, pawl_store *store)
 {
     return send_one(p, store, "orders", "m-2");
 }
 
-static pawl_code try_claim(ground *p, pawl_store *store)
+static pawl_code try_claim(fixture *p, pawl_store *store)
 {
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
     return pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error);
 }
 
-static pawl_code try_stats(ground *p, pawl_store *store)
+static pawl_code try_stats(fixture *p, pawl_store *store)
 {
     pawl_stats stats = PAWL_STATS_INIT;
     return pawl_store_stats(store, NOW, p->arena, &stats, &p->error);
 }
 
-static pawl_code try_lead(ground *p, pawl_store *store)
+static pawl_code try_lead(fixture *p, pawl_store *store)
 {
     bool is_held;
     return pawl_store_lead(store, TEXT("outbox/orders"), NOW, 1000, &is_held, &p->error);
 }
 
-static pawl_code try_hold(ground *p, pawl_store *store)
+static pawl_code try_hold(fixture *p, pawl_store *store)
 {
     return pawl_store_handler_transaction_begin(store, &p->error);
 }
 
-static pawl_code try_wait(ground *p, pawl_store *store)
+static pawl_code try_wait(fixture *p, pawl_store *store)
 {
     return pawl_store_wait(store, PAWL_SECONDS(60), -1, &p->error);
 }
 
-static void expect_noticed(ground *p, pawl_store *store, const char *says)
+static void expect_noticed(fixture *p, pawl_store *store, const char *says)
 {
-    static pawl_code (*const tries[])(ground * p, pawl_store * store) = {
+    static pawl_code (*const tries[])(fixture * p, pawl_store * store) = {
         try_send, try_claim, try_stats, try_lead, try_hold, try_wait, try_send};
     for (size_t i = 0; i < COUNT(tries); i++) {
         p->error = (pawl_error)PAWL_ERROR_INIT;
@@ -91,7 +91,7 @@ static void expect_noticed(ground *p, pawl_store *store, const char *says)
     }
 }
 
-ON_GROUND(a_file_that_is_gone_is_noticed, ground *p)
+ON_FIXTURE(a_file_that_is_gone_is_noticed, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     ok(p, send_one(p, store, "orders", "m-1"));
@@ -105,7 +105,7 @@ ON_GROUND(a_file_that_is_gone_is_noticed, ground *p)
     expect_noticed(p, store, DELETED);
 }
 
-ON_GROUND(another_file_in_its_place_is_noticed, ground *p)
+ON_FIXTURE(another_file_in_its_place_is_noticed, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     replace_file(p);
@@ -116,7 +116,7 @@ ON_GROUND(another_file_in_its_place_is_noticed, ground *p)
 }
 
 /* The handler's own SQL went into a file that nobody will find. */
-ON_GROUND(a_commit_of_a_hold_is_refused, ground *p)
+ON_FIXTURE(a_commit_of_a_hold_is_refused, fixture *p)
 {
     pawl_store     *store   = open_store(p, p->url);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -130,12 +130,12 @@ ON_GROUND(a_commit_of_a_hold_is_refused, ground *p)
 static int delete_now(unsigned what, void *context, void *statement, void *text)
 {
     (void)what, (void)statement, (void)text;
-    (void)unlink(((ground *)context)->path);
+    (void)unlink(((fixture *)context)->path);
     return 0;
 }
 
 /* A worker with nothing to do sleeps for half a minute. */
-ON_GROUND(a_wait_notices_it, ground *p)
+ON_FIXTURE(a_wait_notices_it, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     sqlite3_trace_v2(store->ops->native(store), SQLITE_TRACE_STMT, delete_now, p);
@@ -146,7 +146,7 @@ ON_GROUND(a_wait_notices_it, ground *p)
 /* ---- The lock file beside it ----------------------------------------------- */
 
 /* The child may open a file under the number that the lock file had. */
-ON_GROUND(a_grandchild_keeps_what_its_parent_opened, ground *p)
+ON_FIXTURE(a_grandchild_keeps_what_its_parent_opened, fixture *p)
 {
     int status;
     open_store(p, p->url);
@@ -168,7 +168,7 @@ ON_GROUND(a_grandchild_keeps_what_its_parent_opened, ground *p)
 }
 
 /* Whoever's command makes the lock file, the users of the database can open it. */
-ON_GROUND(the_lock_file_has_the_owner_and_mode_of_the_database, ground *p)
+ON_FIXTURE(the_lock_file_has_the_owner_and_mode_of_the_database, fixture *p)
 {
     struct stat made;
     const char *path = test_text("%s-pawl", p->path);
@@ -184,7 +184,7 @@ ON_GROUND(the_lock_file_has_the_owner_and_mode_of_the_database, ground *p)
 }
 
 /* A user of the folder may put a link there that root's command follows. */
-ON_GROUND(a_lock_file_that_leads_elsewhere_is_refused, ground *p)
+ON_FIXTURE(a_lock_file_that_leads_elsewhere_is_refused, fixture *p)
 {
     static const char *const why[] = {"a symbolic link", "several names", "a symbolic link",
                                       "no regular file"};
@@ -216,7 +216,7 @@ ON_GROUND(a_lock_file_that_leads_elsewhere_is_refused, ground *p)
 }
 
 /* A file that pawl did not make keeps its mode: another user may have put it there. */
-ON_GROUND(a_lock_file_that_is_there_keeps_its_mode, ground *p)
+ON_FIXTURE(a_lock_file_that_is_there_keeps_its_mode, fixture *p)
 {
     struct stat it;
     const char *name = test_text("%s-pawl", p->path);
@@ -246,7 +246,7 @@ static void set_reads(sqlite3_syscall_ptr call)
 
 /* No message fails by it, and the file is not called damaged. The other handle's send makes the pages old that the first
  * one has read. */
-ON_GROUND(a_disk_that_cannot_be_read_is_waited_for, ground *p)
+ON_FIXTURE(a_disk_that_cannot_be_read_is_waited_for, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     ok(p, send_one(p, open_store(p, p->url), "orders", "m-1"));
@@ -257,7 +257,7 @@ ON_GROUND(a_disk_that_cannot_be_read_is_waited_for, ground *p)
 }
 
 /* A damaged row of a lease: its epoch cannot be raised. */
-ON_GROUND(a_lease_whose_epoch_cannot_be_raised_is_damaged, ground *p)
+ON_FIXTURE(a_lease_whose_epoch_cannot_be_raised_is_damaged, fixture *p)
 {
     static const char *const epochs[] = {"9223372036854775807", "-9223372036854775807"};
     pawl_store              *store    = open_store(p, p->url);

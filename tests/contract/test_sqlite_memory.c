@@ -8,7 +8,7 @@
 
 #ifdef PAWL_HAVE_SQLITE
 
-#include "contract/sqlite_ground.h"
+#include "contract/sqlite_fixture.h"
 
 /* ---- SQLite's allocator ----------------------------------------------------- */
 
@@ -90,7 +90,7 @@ static void replace_files(void)
 
 /* ---- What is tried ------------------------------------------------------------ */
 
-typedef pawl_code try_fn(ground *p, pawl_store *store);
+typedef pawl_code try_fn(fixture *p, pawl_store *store);
 
 static pawl_changes marked_send(pawl_queue_send *send, pawl_inbox_entry *mark)
 {
@@ -101,7 +101,7 @@ static pawl_changes marked_send(pawl_queue_send *send, pawl_inbox_entry *mark)
     return changes;
 }
 
-static pawl_code try_commit(ground *p, pawl_store *store)
+static pawl_code try_commit(fixture *p, pawl_store *store)
 {
     pawl_queue_send  send    = send_of("orders", "m-1");
     pawl_inbox_entry mark    = {.endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW};
@@ -109,7 +109,7 @@ static pawl_code try_commit(ground *p, pawl_store *store)
     return pawl_store_commit(store, &changes, NULL, &p->error);
 }
 
-static pawl_code try_hold(ground *p, pawl_store *store)
+static pawl_code try_hold(fixture *p, pawl_store *store)
 {
     pawl_code code = pawl_store_handler_transaction_begin(store, &p->error);
     if (code != PAWL_OK)
@@ -122,26 +122,26 @@ static pawl_code try_hold(ground *p, pawl_store *store)
     return try_commit(p, store);
 }
 
-static pawl_code try_resolve(ground *p, pawl_store *store)
+static pawl_code try_resolve(fixture *p, pawl_store *store)
 {
     bool is_applied;
     return pawl_store_resolve(store, uuid_of(1), &is_applied, &p->error);
 }
 
-static pawl_code try_claim(ground *p, pawl_store *store)
+static pawl_code try_claim(fixture *p, pawl_store *store)
 {
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {.queue = TEXT("known"), .due_max = NOW, .count_max = 1, .now = NOW};
     return pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error);
 }
 
-static pawl_code try_lead(ground *p, pawl_store *store)
+static pawl_code try_lead(fixture *p, pawl_store *store)
 {
     bool is_held;
     return pawl_store_lead(store, TEXT("outbox/orders"), NOW, 1000, &is_held, &p->error);
 }
 
-static pawl_code try_timeout_claim(ground *p, pawl_store *store)
+static pawl_code try_timeout_claim(fixture *p, pawl_store *store)
 {
     pawl_timeout_rows  rows;
     pawl_timeout_claim claim = {.destination = TEXT("orders"),
@@ -153,7 +153,7 @@ static pawl_code try_timeout_claim(ground *p, pawl_store *store)
     return pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error);
 }
 
-static pawl_code try_sweep(ground *p, pawl_store *store)
+static pawl_code try_sweep(fixture *p, pawl_store *store)
 {
     int64_t    count   = 0;
     bool       more    = false;
@@ -161,13 +161,13 @@ static pawl_code try_sweep(ground *p, pawl_store *store)
     return pawl_store_sweep(store, &request, &count, &more, &p->error);
 }
 
-static pawl_code try_stats(ground *p, pawl_store *store)
+static pawl_code try_stats(fixture *p, pawl_store *store)
 {
     pawl_stats stats = PAWL_STATS_INIT;
     return pawl_store_stats(store, NOW, p->arena, &stats, &p->error);
 }
 
-static pawl_code try_wait(ground *p, pawl_store *store)
+static pawl_code try_wait(fixture *p, pawl_store *store)
 {
     return pawl_store_wait(store, 0, -1, &p->error);
 }
@@ -189,7 +189,7 @@ static const struct try_row {
 
 /* ---- What must then be true ------------------------------------------------------ */
 
-static void expect_no_lock(ground *p, const char *label)
+static void expect_no_lock(fixture *p, const char *label)
 {
     sqlite3 *db = raw_open(p->path);
     if (sqlite3_exec(db, "begin immediate; rollback", NULL, NULL, NULL) != SQLITE_OK)
@@ -198,7 +198,7 @@ static void expect_no_lock(ground *p, const char *label)
 }
 
 /* All of a commit or nothing, and nothing but it. */
-static void expect_whole(ground *p, const char *label, pawl_code code, bool is_hold)
+static void expect_whole(fixture *p, const char *label, pawl_code code, bool is_hold)
 {
     int64_t sends = path_number(p->path, "select count(*) from pawl_queue where MessageId = 'm-1'");
     int64_t marks = path_number(p->path, "select count(*) from pawl_inbox");
@@ -209,7 +209,7 @@ static void expect_whole(ground *p, const char *label, pawl_code code, bool is_h
         fail_msg("%s: %s and applied", label, pawl_code_name(code));
 }
 
-static pawl_store *open_with_rows(ground *p)
+static pawl_store *open_with_rows(fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     raw_run(store->ops->native(store), "create table if not exists mine (id integer)");
@@ -220,7 +220,7 @@ static pawl_store *open_with_rows(ground *p)
 }
 
 /* False when the try passed untouched. */
-static bool fail_once(ground *p, const struct try_row *row, long n, bool is_expired)
+static bool fail_once(fixture *p, const struct try_row *row, long n, bool is_expired)
 {
     pawl_store *store = open_with_rows(p);
     const char *label =
@@ -252,7 +252,7 @@ static bool fail_once(ground *p, const struct try_row *row, long n, bool is_expi
     return is_met;
 }
 
-static void each_allocation_fails(ground *p, bool shortage, bool is_expired)
+static void each_allocation_fails(fixture *p, bool shortage, bool is_expired)
 {
     long failed = 0;
     is_shortage = shortage;
@@ -262,26 +262,26 @@ static void each_allocation_fails(ground *p, bool shortage, bool is_expired)
     assert_true(failed > 200);
 }
 
-ON_GROUND(o30_no_lock_stays_when_one_allocation_fails, ground *p)
+ON_FIXTURE(o30_no_lock_stays_when_one_allocation_fails, fixture *p)
 {
     each_allocation_fails(p, false, false);
     each_allocation_fails(p, false, true);
 }
 
-ON_GROUND(o30_no_lock_stays_while_there_is_no_memory, ground *p)
+ON_FIXTURE(o30_no_lock_stays_while_there_is_no_memory, fixture *p)
 {
     each_allocation_fails(p, true, false);
 }
 
 /* Here the rollback itself cannot be run: the connection is closed and made anew. */
-ON_GROUND(o30_a_connection_that_cannot_roll_back_is_made_anew, ground *p)
+ON_FIXTURE(o30_a_connection_that_cannot_roll_back_is_made_anew, fixture *p)
 {
     each_allocation_fails(p, true, true);
 }
 
 /* Claims are the handle's, not the connection's: they outlive it. The file is found again
  * from another folder, too. */
-ON_GROUND(claims_outlive_a_connection, ground *p)
+ON_FIXTURE(claims_outlive_a_connection, fixture *p)
 {
     char before_path[4096];
     assert_non_null(getcwd(before_path, sizeof before_path));
@@ -305,7 +305,7 @@ ON_GROUND(claims_outlive_a_connection, ground *p)
 }
 
 /* The connection is made once more for it. */
-ON_GROUND(a_handle_that_lost_its_connection_ends_its_worker, ground *p)
+ON_FIXTURE(a_handle_that_lost_its_connection_ends_its_worker, fixture *p)
 {
     pawl_store *store  = open_store(p, p->url);
     void       *before = store->ops->native(store);
@@ -326,7 +326,7 @@ ON_GROUND(a_handle_that_lost_its_connection_ends_its_worker, ground *p)
 
 /* ---- The caller's own transaction -------------------------------------------------- */
 
-static pawl_code enlist(ground *p, pawl_store *store, sqlite3 *db)
+static pawl_code enlist(fixture *p, pawl_store *store, sqlite3 *db)
 {
     pawl_queue_send  send    = send_of("orders", "m-1");
     pawl_inbox_entry mark    = {.endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW};
@@ -334,7 +334,7 @@ static pawl_code enlist(ground *p, pawl_store *store, sqlite3 *db)
     return pawl_store_enlist(store, db, &changes, &p->error);
 }
 
-static bool enlist_fails_once(ground *p, long n)
+static bool enlist_fails_once(fixture *p, long n)
 {
     pawl_store *store = open_with_rows(p);
     sqlite3    *db    = raw_open(p->path);
@@ -360,7 +360,7 @@ static bool enlist_fails_once(ground *p, long n)
     return is_met;
 }
 
-ON_GROUND(s33_an_enlist_without_memory_leaves_nothing_half, ground *p)
+ON_FIXTURE(s33_an_enlist_without_memory_leaves_nothing_half, fixture *p)
 {
     for (int i = 0; i < 2; i++) {
         long n      = 1;

@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_SQLITE
 
-#include "contract/sqlite_ground.h"
+#include "contract/sqlite_fixture.h"
 #include "store/sqlite/sqlite.h"
 
 #include "pawl/pawl.h"
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 
 /* In a child, where SQLite was not used before, or was. 0: as it must be. */
-static int count_in_child(ground *p, bool was_used)
+static int count_in_child(fixture *p, bool was_used)
 {
     pid_t child = fork();
     if (child == 0) {
@@ -39,13 +39,13 @@ static int count_in_child(ground *p, bool was_used)
 }
 
 /* Comes first: later tests of this process have used SQLite. */
-ON_GROUND(memory_is_counted_where_sqlite_was_used_before, ground *p)
+ON_FIXTURE(memory_is_counted_where_sqlite_was_used_before, fixture *p)
 {
     assert_int_equal(count_in_child(p, false), 0);
     assert_int_equal(count_in_child(p, true), 0);
 }
 
-static void refuse_at(ground *p, const char *url, pawl_open_mode mode, pawl_code expected,
+static void refuse_at(fixture *p, const char *url, pawl_open_mode mode, pawl_code expected,
                       const char *part)
 {
     pawl_store *store = NULL;
@@ -54,7 +54,7 @@ static void refuse_at(ground *p, const char *url, pawl_open_mode mode, pawl_code
     expect_text(p, part);
 }
 
-ON_GROUND(bad_urls_are_refused, ground *p)
+ON_FIXTURE(bad_urls_are_refused, fixture *p)
 {
     char url[400];
     refuse_at(p, "sqlite:", PAWL_OPEN_CREATE, PAWL_ECONFIG, "a file is needed");
@@ -72,7 +72,7 @@ ON_GROUND(bad_urls_are_refused, ground *p)
     assert_int_not_equal(access(p->path, F_OK), 0);
 }
 
-ON_GROUND(settings_reach_the_connection, ground *p)
+ON_FIXTURE(settings_reach_the_connection, fixture *p)
 {
     const char *url   = test_text("%s?synchronous=normal&cache_mb=3", p->url);
     pawl_store *store = open_store(p, url);
@@ -89,7 +89,7 @@ ON_GROUND(settings_reach_the_connection, ground *p)
     assert_int_equal(raw_number(db, "select journal_mode = 'wal' from pragma_journal_mode"), 1);
 }
 
-ON_GROUND(a_missing_file_is_made_only_by_create, ground *p)
+ON_FIXTURE(a_missing_file_is_made_only_by_create, fixture *p)
 {
     pawl_sender *sender = NULL;
     refuse_at(p, p->url, PAWL_OPEN_EXISTING, PAWL_EUNREACHABLE, p->path);
@@ -106,7 +106,7 @@ ON_GROUND(a_missing_file_is_made_only_by_create, ground *p)
     ok(p, open_as(p, url, PAWL_OPEN_CREATE, order_tables, 1, &store));
 }
 
-ON_GROUND(what_cannot_be_a_file_is_unreachable, ground *p)
+ON_FIXTURE(what_cannot_be_a_file_is_unreachable, fixture *p)
 {
     refuse_at(p, test_text("sqlite:%s", p->folder), PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, p->folder);
     refuse_at(p, test_text("sqlite:%s/none/store.db", p->folder), PAWL_OPEN_CREATE,
@@ -114,7 +114,7 @@ ON_GROUND(what_cannot_be_a_file_is_unreachable, ground *p)
     expect_text(p, "unable to open database file: No such file or directory");
 }
 
-ON_GROUND(a_file_that_may_not_be_written_is_unreachable, ground *p)
+ON_FIXTURE(a_file_that_may_not_be_written_is_unreachable, fixture *p)
 {
     test_now(open_store(p, p->url));
     assert_int_equal(chmod(p->path, 0444), 0);
@@ -127,7 +127,7 @@ ON_GROUND(a_file_that_may_not_be_written_is_unreachable, ground *p)
     expect_text(p, "store.db: may not be written");
 }
 
-ON_GROUND(a_file_that_may_not_be_read_says_so, ground *p)
+ON_FIXTURE(a_file_that_may_not_be_read_says_so, fixture *p)
 {
     test_now(open_store(p, p->url));
     assert_int_equal(chmod(p->path, 0), 0);
@@ -139,7 +139,7 @@ ON_GROUND(a_file_that_may_not_be_read_says_so, ground *p)
     expect_text(p, "store.db: unable to open database file: Permission denied");
 }
 
-ON_GROUND(a_process_without_descriptors_says_so, ground *p)
+ON_FIXTURE(a_process_without_descriptors_says_so, fixture *p)
 {
     struct rlimit before, few;
     test_now(open_store(p, p->url));
@@ -164,7 +164,7 @@ ON_GROUND(a_process_without_descriptors_says_so, ground *p)
     assert_true(left > 3);
 }
 
-ON_GROUND(another_kind_of_file_is_no_store, ground *p)
+ON_FIXTURE(another_kind_of_file_is_no_store, fixture *p)
 {
     FILE *file = fopen(p->path, "w");
     assert_non_null(file);
@@ -175,7 +175,7 @@ ON_GROUND(another_kind_of_file_is_no_store, ground *p)
     refuse_at(p, p->url, PAWL_OPEN_EXISTING, PAWL_ENOTSTORE, p->path);
 }
 
-ON_GROUND(another_encoding_is_no_store, ground *p)
+ON_FIXTURE(another_encoding_is_no_store, fixture *p)
 {
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "pragma encoding = 'UTF-16le'; create table mine (id integer)");
@@ -183,7 +183,7 @@ ON_GROUND(another_encoding_is_no_store, ground *p)
     refuse_at(p, p->url, PAWL_OPEN_CREATE, PAWL_ENOTSTORE, "UTF-16le");
 }
 
-ON_GROUND(a_database_without_a_schema_names_the_command, ground *p)
+ON_FIXTURE(a_database_without_a_schema_names_the_command, fixture *p)
 {
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "create table mine (id integer)");
@@ -197,7 +197,7 @@ ON_GROUND(a_database_without_a_schema_names_the_command, ground *p)
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
 }
 
-ON_GROUND(a_missing_saga_table_names_the_table, ground *p)
+ON_FIXTURE(a_missing_saga_table_names_the_table, fixture *p)
 {
     pawl_store *store = NULL;
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store));
@@ -207,7 +207,7 @@ ON_GROUND(a_missing_saga_table_names_the_table, ground *p)
     expect_text(p, "pawl schema apply");
 }
 
-ON_GROUND(a_newer_schema_names_both_versions, ground *p)
+ON_FIXTURE(a_newer_schema_names_both_versions, fixture *p)
 {
     test_now(open_store(p, p->url));
     sqlite3 *db = raw_open(p->path);
@@ -224,7 +224,7 @@ ON_GROUND(a_newer_schema_names_both_versions, ground *p)
     assert_int_equal(path_number(p->path, "select Version from pawl_schema"), 7);
 }
 
-ON_GROUND(a_lock_held_past_the_deadline_is_busy, ground *p)
+ON_FIXTURE(a_lock_held_past_the_deadline_is_busy, fixture *p)
 {
     const char *url   = test_text("%s?busy_ms=0", p->url);
     pawl_store *store = open_store(p, url);
@@ -239,7 +239,7 @@ ON_GROUND(a_lock_held_past_the_deadline_is_busy, ground *p)
     sqlite3_close(db);
 }
 
-ON_GROUND(a_full_disk_applies_nothing, ground *p)
+ON_FIXTURE(a_full_disk_applies_nothing, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     sqlite3    *db    = store->ops->native(store);
@@ -260,7 +260,7 @@ ON_GROUND(a_full_disk_applies_nothing, ground *p)
 }
 
 /* Each lock is waited for as long as the limit says, whatever was waited for others before. */
-ON_GROUND(every_lock_is_waited_for_in_full, ground *p)
+ON_FIXTURE(every_lock_is_waited_for_in_full, fixture *p)
 {
     struct timespec begin, end;
     const char     *url   = test_text("%s?busy_ms=40", p->url);
@@ -280,7 +280,7 @@ ON_GROUND(every_lock_is_waited_for_in_full, ground *p)
 
 /* A worker that ends waits for the lock once: not for each of its queues, then for its row, and again as the handle is
  * closed. */
-ON_GROUND(e29_a_worker_that_ends_waits_for_the_lock_once, ground *p)
+ON_FIXTURE(e29_a_worker_that_ends_waits_for_the_lock_once, fixture *p)
 {
     pawl_store         *store = open_store(p, test_text("%s?busy_ms=40", p->url));
     const pawl__sqlite *own   = (const pawl__sqlite *)store;
@@ -307,7 +307,7 @@ ON_GROUND(e29_a_worker_that_ends_waits_for_the_lock_once, ground *p)
     sqlite3_close(db);
 }
 
-ON_GROUND(e29_a_worker_ends_without_a_wait_after_one_in_vain, ground *p)
+ON_FIXTURE(e29_a_worker_ends_without_a_wait_after_one_in_vain, fixture *p)
 {
     pawl_store         *store = open_store(p, test_text("%s?busy_ms=40", p->url));
     const pawl__sqlite *own   = (const pawl__sqlite *)store;
@@ -338,7 +338,7 @@ static int at_lock(unsigned kind, void *context, void *statement, void *text)
 }
 
 /* As a stop interrupts it in the second half of stop_wait: the transactions behind are not waited for. */
-ON_GROUND(e29_a_worker_whose_end_is_interrupted_waits_no_more, ground *p)
+ON_FIXTURE(e29_a_worker_whose_end_is_interrupted_waits_no_more, fixture *p)
 {
     pawl_store         *store = open_store(p, test_text("%s?busy_ms=40", p->url));
     const pawl__sqlite *own   = (const pawl__sqlite *)store;
@@ -372,7 +372,7 @@ static int open_plain(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
     return result;
 }
 
-ON_GROUND(a_file_that_cannot_have_a_log_is_refused, ground *p)
+ON_FIXTURE(a_file_that_cannot_have_a_log_is_refused, fixture *p)
 {
     pawl_store *store = NULL;
     system_vfs        = sqlite3_vfs_find(NULL);
@@ -385,11 +385,11 @@ ON_GROUND(a_file_that_cannot_have_a_log_is_refused, ground *p)
     assert_int_equal(sqlite3_vfs_unregister(&plain), SQLITE_OK);
     assert_int_equal(sqlite3_vfs_register(system_vfs, 1), SQLITE_OK);
     expect_code(p, code, PAWL_ECONFIG);
-    expect_text(p, "the journal mode is 'delete', WAL was refused");
+    expect_text(p, "the event store mode is 'delete', WAL was refused");
 }
 
 /* Debian's SQLite takes such a path for a URI, in which '%' and '#' mean something. */
-ON_GROUND(a_path_that_begins_as_a_uri_is_a_path, ground *p)
+ON_FIXTURE(a_path_that_begins_as_a_uri_is_a_path, fixture *p)
 {
     static const char *const names[] = {"file:a%20b#c", "file:a%20b#c-wal", "file:a%20b#c-shm",
                                         "file:a%20b#c-pawl"};

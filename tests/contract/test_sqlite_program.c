@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_SQLITE
 
-#include "contract/sqlite_ground.h"
+#include "contract/sqlite_fixture.h"
 #include "store/sql/operations.h"
 
 #include <signal.h>
@@ -34,10 +34,10 @@ static bool hear(int file)
     return read(file, &byte, 1) == 1;
 }
 
-typedef void child_fn(ground *p, child *c);
+typedef void child_fn(fixture *p, child *c);
 
 /* The child says one byte when it is where the test wants it, then waits. */
-static void start(ground *p, child *c, child_fn *run)
+static void start(fixture *p, child *c, child_fn *run)
 {
     assert_int_equal(pipe(c->to_child), 0);
     assert_int_equal(pipe(c->to_parent), 0);
@@ -65,7 +65,7 @@ static void finish(child *c, bool is_killed)
     close(c->to_parent[0]);
 }
 
-static void claim_and_wait(ground *p, child *c)
+static void claim_and_wait(fixture *p, child *c)
 {
     pawl_store *store = open_store(p, p->url);
     if (claim_some(p, store, "orders", 1).count != 1)
@@ -76,7 +76,7 @@ static void claim_and_wait(ground *p, child *c)
     test_now(store);
 }
 
-static void send_some(ground *p, int count)
+static void send_some(fixture *p, int count)
 {
     pawl_store *store = open_store(p, p->url);
     for (int i = 0; i < count; i++)
@@ -84,7 +84,7 @@ static void send_some(ground *p, int count)
     test_now(store);
 }
 
-ON_GROUND(one_process_works_a_queue, ground *p)
+ON_FIXTURE(one_process_works_a_queue, fixture *p)
 {
     child c;
     send_some(p, 3);
@@ -104,7 +104,7 @@ ON_GROUND(one_process_works_a_queue, ground *p)
     assert_int_equal(rows.count, 4);
 }
 
-ON_GROUND(handles_of_a_process_share_the_claims, ground *p)
+ON_FIXTURE(handles_of_a_process_share_the_claims, fixture *p)
 {
     send_some(p, 3);
     pawl_store     *a    = open_store(p, p->url);
@@ -126,10 +126,10 @@ ON_GROUND(handles_of_a_process_share_the_claims, ground *p)
 }
 
 /* A handle becomes the worker of another one. Claims in its hands are not asked for. */
-static pawl_store *take_over(ground *p, const pawl_store *old)
+static pawl_store *take_over(fixture *p, const pawl_store *old)
 {
     pawl_store *by = NULL;
-    ok(p, ground_open(p, p->url, NULL, &by));
+    ok(p, fixture_open(p, p->url, NULL, &by));
     by->worker = old->worker;
     ok(p, pawl_store_worker_open(by, TEXT("orders"), TEXT("[]"), NOW, &p->error));
     by->is_attached = true;
@@ -138,7 +138,7 @@ static pawl_store *take_over(ground *p, const pawl_store *old)
 
 /* The old handle stays open, as that of a thread does which never comes back: its queue
  * is given back all the same, by the last one that claims from it. */
-ON_GROUND(e29_a_queue_is_given_back_for_a_handle_that_was_taken_over, ground *p)
+ON_FIXTURE(e29_a_queue_is_given_back_for_a_handle_that_was_taken_over, fixture *p)
 {
     send_some(p, 3);
     pawl_store *lost  = open_store(p, p->url);
@@ -160,7 +160,7 @@ ON_GROUND(e29_a_queue_is_given_back_for_a_handle_that_was_taken_over, ground *p)
                      1);
 }
 
-static void lease_all_and_wait(ground *p, child *c)
+static void lease_all_and_wait(fixture *p, child *c)
 {
     pawl_store        *store = open_store(p, p->url);
     pawl_timeout_rows  rows;
@@ -180,7 +180,7 @@ static void lease_all_and_wait(ground *p, child *c)
     (void)hear(c->to_child[0]);
 }
 
-static void set_timeout(ground *p)
+static void set_timeout(fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     COMMIT_OK(p, store, timeout_set, NOW, .id = {uuid_of(1)}, .destination = TEXT("orders"),
@@ -188,7 +188,7 @@ static void set_timeout(ground *p)
     test_now(store);
 }
 
-static size_t lead_count(ground *p, pawl_store *store)
+static size_t lead_count(fixture *p, pawl_store *store)
 {
     pawl_lead_row *leads;
     size_t         count = 9;
@@ -197,7 +197,7 @@ static size_t lead_count(ground *p, pawl_store *store)
 }
 
 /* In the list of workers, and in the statistics. */
-static void expect_workers(ground *p, pawl_store *store, size_t expected)
+static void expect_workers(fixture *p, pawl_store *store, size_t expected)
 {
     pawl_worker_info *workers;
     pawl_stats        stats = PAWL_STATS_INIT;
@@ -208,7 +208,7 @@ static void expect_workers(ground *p, pawl_store *store, size_t expected)
     assert_int_equal(stats.workers, expected);
 }
 
-ON_GROUND(a_dead_process_holds_nothing, ground *p)
+ON_FIXTURE(a_dead_process_holds_nothing, fixture *p)
 {
     child c;
     bool  is_led = true;
@@ -250,7 +250,7 @@ ON_GROUND(a_dead_process_holds_nothing, ground *p)
     assert_int_equal(stats.counters.messages, 1);
 }
 
-static void lease_a_timeout_and_wait(ground *p, child *c)
+static void lease_a_timeout_and_wait(fixture *p, child *c)
 {
     pawl_store        *store = open_store(p, p->url);
     pawl_timeout_rows  rows;
@@ -267,7 +267,7 @@ static void lease_a_timeout_and_wait(ground *p, child *c)
 }
 
 /* Leases of the dead are freed at worker_open, by an endpoint of another queue, too. */
-ON_GROUND(a_worker_that_opens_frees_what_the_dead_held, ground *p)
+ON_FIXTURE(a_worker_that_opens_frees_what_the_dead_held, fixture *p)
 {
     child             c;
     pawl_timeout_rows rows;
@@ -286,7 +286,7 @@ ON_GROUND(a_worker_that_opens_frees_what_the_dead_held, ground *p)
 
 /* The lease row moved on while a claim was in hand: the acknowledge of the
  * process that lost it is refused. */
-ON_GROUND(a_lost_lease_refuses_the_settle, ground *p)
+ON_FIXTURE(a_lost_lease_refuses_the_settle, fixture *p)
 {
     send_some(p, 1);
     pawl_store     *store = open_store(p, p->url);
@@ -316,7 +316,7 @@ ON_GROUND(a_lost_lease_refuses_the_settle, ground *p)
 
 /* Nor may it open the file: SQLite would take no locks in it, and what it commits would go
  * when its parent closes and removes the log. */
-static int use_in_child(ground *p, pawl_store *store)
+static int use_in_child(fixture *p, pawl_store *store)
 {
     bool             known;
     pawl_text        id = TEXT("m-0");
@@ -337,7 +337,7 @@ static int use_in_child(ground *p, pawl_store *store)
     return wrong;
 }
 
-ON_GROUND(a_child_may_not_use_the_handle, ground *p)
+ON_FIXTURE(a_child_may_not_use_the_handle, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     int         status;
@@ -353,7 +353,7 @@ ON_GROUND(a_child_may_not_use_the_handle, ground *p)
 }
 
 /* Another file, and this one once its parent had closed it. */
-ON_GROUND(a_child_opens_what_its_parent_had_not_open, ground *p)
+ON_FIXTURE(a_child_opens_what_its_parent_had_not_open, fixture *p)
 {
     int         status;
     pawl_store *closed = open_store(p, p->url);
@@ -371,7 +371,7 @@ ON_GROUND(a_child_opens_what_its_parent_had_not_open, ground *p)
 }
 
 /* A child that was forked, and lives on, does not keep its parent alive. */
-ON_GROUND(a_forked_child_does_not_inherit_the_lease, ground *p)
+ON_FIXTURE(a_forked_child_does_not_inherit_the_lease, fixture *p)
 {
     child c;
     int   status;
@@ -405,7 +405,7 @@ ON_GROUND(a_forked_child_does_not_inherit_the_lease, ground *p)
     close(c.to_parent[1]);
 }
 
-static void claim_again(ground *p, child *c)
+static void claim_again(fixture *p, child *c)
 {
     pawl_store *store = open_store(p, p->url);
     if (claim_some(p, store, "orders", 1).count != 1)
@@ -420,7 +420,7 @@ static void claim_again(ground *p, child *c)
 }
 
 /* Two processes that lock bytes of two files take each other for dead; the first one finds the new file. */
-ON_GROUND(a_lock_file_that_was_deleted_is_made_anew, ground *p)
+ON_FIXTURE(a_lock_file_that_was_deleted_is_made_anew, fixture *p)
 {
     child             c;
     pawl_worker_info *items;
@@ -444,7 +444,7 @@ ON_GROUND(a_lock_file_that_was_deleted_is_made_anew, ground *p)
     finish(&c, true);
 }
 
-static void send_when_told(ground *p, child *c)
+static void send_when_told(fixture *p, child *c)
 {
     pawl_store *store = open_store(p, p->url);
     say(c->to_parent[1]);
@@ -453,7 +453,7 @@ static void send_when_told(ground *p, child *c)
     test_now(store);
 }
 
-ON_GROUND(another_process_wakes_a_wait, ground *p)
+ON_FIXTURE(another_process_wakes_a_wait, fixture *p)
 {
     child c;
     test_now(open_store(p, p->url));
@@ -467,7 +467,7 @@ ON_GROUND(another_process_wakes_a_wait, ground *p)
 }
 
 /* Committed before the wait began, but after the last one ended. */
-ON_GROUND(a_commit_before_the_wait_is_noticed, ground *p)
+ON_FIXTURE(a_commit_before_the_wait_is_noticed, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     ok(p, pawl_store_wait(store, 0, -1, &p->error));
@@ -498,7 +498,7 @@ static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines 
     return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, at_statement, NULL);
 }
 
-static void claim_when_told(ground *p, child *c)
+static void claim_when_told(fixture *p, child *c)
 {
     pawl_store *store = open_store(p, p->url);
     say(c->to_parent[1]);
@@ -512,7 +512,7 @@ static void claim_when_told(ground *p, child *c)
 }
 
 /* Both saw that it is nobody's; the second looks again before it takes it. */
-ON_GROUND(a_queue_that_was_just_taken_is_not_taken_from_who_lives, ground *p)
+ON_FIXTURE(a_queue_that_was_just_taken_is_not_taken_from_who_lives, fixture *p)
 {
     child c;
     send_some(p, 2);
@@ -540,10 +540,10 @@ static pawl_code look_late(pawl_store *store, pawl__sql_life *const *lives, size
     if (ending != NULL)
         finish(ending, is_killed);
     ending = NULL;
-    return real_ops->who_lives(store, lives, count, error);
+    return real_ops->which_are_alive(store, lives, count, error);
 }
 
-static size_t count_crashed(ground *p, bool by_kill)
+static size_t count_crashed(fixture *p, bool by_kill)
 {
     pawl_worker_info *items;
     size_t            count;
@@ -554,7 +554,7 @@ static size_t count_crashed(ground *p, bool by_kill)
     pawl__sql_store *own   = (pawl__sql_store *)store;
     real_ops               = own->ops;
     pawl__sql_ops ops      = *real_ops;
-    ops.who_lives          = look_late;
+    ops.which_are_alive    = look_late;
     own->ops               = &ops;
     ending                 = &c;
     is_killed              = by_kill;
@@ -564,18 +564,18 @@ static size_t count_crashed(ground *p, bool by_kill)
     return count;
 }
 
-ON_GROUND(a_process_that_ended_during_the_look_has_not_crashed, ground *p)
+ON_FIXTURE(a_process_that_ended_during_the_look_has_not_crashed, fixture *p)
 {
     assert_int_equal(count_crashed(p, false), 0);
 }
 
-ON_GROUND(a_process_that_is_killed_during_the_look_has_crashed, ground *p)
+ON_FIXTURE(a_process_that_is_killed_during_the_look_has_crashed, fixture *p)
 {
     assert_int_equal(count_crashed(p, true), 1);
 }
 
 /* Many looks at the file later: none of them shortens it. */
-ON_GROUND(a_wait_that_nothing_ends_lasts_its_time, ground *p)
+ON_FIXTURE(a_wait_that_nothing_ends_lasts_its_time, fixture *p)
 {
     pawl_store     *store    = open_store(p, p->url);
     const int64_t   duration = PAWL_MILLISECONDS(60);

@@ -8,7 +8,7 @@
 #ifdef PAWL_HAVE_SQLITE
 
 #include "contract/at_once.h"
-#include "contract/sqlite_ground.h"
+#include "contract/sqlite_fixture.h"
 
 #define LINES_SIZE 60000
 
@@ -29,7 +29,7 @@ static void keep_line(pawl_text line, void *context)
     l->count++;
 }
 
-static pawl_code run_schema(ground *p, const char *url, pawl_schema_verb verb,
+static pawl_code run_schema(fixture *p, const char *url, pawl_schema_verb verb,
                             const pawl_saga_table *const *tables, size_t count, lines *out)
 {
     pawl_schema_spec spec = {.tables = tables, .table_count = count};
@@ -52,7 +52,7 @@ static int64_t object_count(const char *path)
     return path_number(path, "select count(*) from sqlite_schema where name not like 'sqlite_%'");
 }
 
-ON_GROUND(the_script_makes_what_create_makes, ground *p)
+ON_FIXTURE(the_script_makes_what_create_makes, fixture *p)
 {
     lines *script = calloc(2, sizeof *script);
     assert_non_null(script);
@@ -78,7 +78,7 @@ ON_GROUND(the_script_makes_what_create_makes, ground *p)
     free(script);
 }
 
-ON_GROUND(applying_twice_changes_nothing, ground *p)
+ON_FIXTURE(applying_twice_changes_nothing, fixture *p)
 {
     lines *out = calloc(1, sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out));
@@ -90,7 +90,7 @@ ON_GROUND(applying_twice_changes_nothing, ground *p)
     free(out);
 }
 
-ON_GROUND(dropping_leaves_what_is_not_ours, ground *p)
+ON_FIXTURE(dropping_leaves_what_is_not_ours, fixture *p)
 {
     lines *out = calloc(1, sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out));
@@ -106,7 +106,7 @@ ON_GROUND(dropping_leaves_what_is_not_ours, ground *p)
     free(out);
 }
 
-ON_GROUND(verify_names_each_difference, ground *p)
+ON_FIXTURE(verify_names_each_difference, fixture *p)
 {
     lines *out = calloc(1, sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out),
@@ -142,7 +142,7 @@ ON_GROUND(verify_names_each_difference, ground *p)
 }
 
 /* The version says that all is there; apply looks further, as verify does. */
-ON_GROUND(apply_makes_what_verify_misses, ground *p)
+ON_FIXTURE(apply_makes_what_verify_misses, fixture *p)
 {
     lines *out = calloc(1, sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out));
@@ -157,7 +157,7 @@ ON_GROUND(apply_makes_what_verify_misses, ground *p)
 }
 
 /* D27: rows stay and are null in the new column; then it is used. */
-ON_GROUND(d27_a_correlation_column_is_added, ground *p)
+ON_FIXTURE(d27_a_correlation_column_is_added, fixture *p)
 {
     pawl_saga_table        plain = {.type = TEXT("Order"), .name = TEXT("shop_Order")};
     const pawl_saga_table *list  = &plain;
@@ -196,7 +196,7 @@ ON_GROUND(d27_a_correlation_column_is_added, ground *p)
 }
 
 /* D28: nothing is converted, nothing else is made either. */
-ON_GROUND(another_type_of_correlation_is_refused, ground *p)
+ON_FIXTURE(another_type_of_correlation_is_refused, fixture *p)
 {
     pawl_saga_table        changed = order_table;
     const pawl_saga_table *list[]  = {&changed, &odd_table};
@@ -220,7 +220,7 @@ ON_GROUND(another_type_of_correlation_is_refused, ground *p)
 }
 
 /* D26: neither taken for the saga's, nor changed. */
-ON_GROUND(a_strangers_table_is_refused, ground *p)
+ON_FIXTURE(a_strangers_table_is_refused, fixture *p)
 {
     static const char says[] = "is there without the column Metadata, which every saga table has";
     pawl_store       *store  = NULL;
@@ -240,7 +240,7 @@ ON_GROUND(a_strangers_table_is_refused, ground *p)
     free(out);
 }
 
-ON_GROUND(quotes_in_names_are_refused, ground *p)
+ON_FIXTURE(quotes_in_names_are_refused, fixture *p)
 {
     static const char *const names[] = {"a[b", "a]b", "a`b", "a\"b", ""};
     for (size_t i = 0; i < COUNT(names); i++) {
@@ -257,7 +257,7 @@ ON_GROUND(quotes_in_names_are_refused, ground *p)
 }
 
 /* D11: the same property in two tables; each has its own index. */
-ON_GROUND(index_names_hold_the_table, ground *p)
+ON_FIXTURE(index_names_hold_the_table, fixture *p)
 {
     pawl_saga_table        second = order_table;
     const pawl_saga_table *list[] = {&order_table, &second};
@@ -271,7 +271,7 @@ ON_GROUND(index_names_hold_the_table, ground *p)
 }
 
 /* D39: what an operator reads with plain SQL. */
-ON_GROUND(columns_hold_readable_values, ground *p)
+ON_FIXTURE(columns_hold_readable_values, fixture *p)
 {
     pawl_store      *store  = open_store(p, p->url);
     pawl_saga_insert insert = {.table    = &order_table,
@@ -301,7 +301,7 @@ ON_GROUND(columns_hold_readable_values, ground *p)
 }
 
 /* No number is used again, even when the newest row is gone. */
-ON_GROUND(ids_are_never_used_again, ground *p)
+ON_FIXTURE(ids_are_never_used_again, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     int64_t     last  = 0;
@@ -317,7 +317,7 @@ ON_GROUND(ids_are_never_used_again, ground *p)
 
 static pawl_code create_both(void *context, pawl_error *error)
 {
-    ground     *p     = context;
+    fixture    *p     = context;
     pawl_store *store = NULL;
     pawl_code   code  = open_as(p, p->url, PAWL_OPEN_CREATE, both_tables, 2, &store);
     *error            = p->error;
@@ -326,7 +326,7 @@ static pawl_code create_both(void *context, pawl_error *error)
 }
 
 /* D34: whoever comes second waits, and finds it done. */
-ON_GROUND(processes_may_create_at_once, ground *p)
+ON_FIXTURE(processes_may_create_at_once, fixture *p)
 {
     run_at_once(create_both, p);
     lines *out = calloc(1, sizeof *out);
@@ -335,7 +335,7 @@ ON_GROUND(processes_may_create_at_once, ground *p)
 }
 
 /* The last table's name is taken, which is met when all others are made. */
-ON_GROUND(d34_a_failed_install_leaves_nothing, ground *p)
+ON_FIXTURE(d34_a_failed_install_leaves_nothing, fixture *p)
 {
     lines   *out = calloc(1, sizeof *out);
     sqlite3 *db  = raw_open(p->path);
@@ -373,7 +373,7 @@ static size_t run_part(const char *path, const char *script, size_t count_max)
 }
 
 /* Wherever a script ended: open refuses what it left, and the next apply makes the rest. */
-ON_GROUND(d26_a_part_of_a_script_is_made_whole, ground *p)
+ON_FIXTURE(d26_a_part_of_a_script_is_made_whole, fixture *p)
 {
     static const pawl_saga_table plain    = {.type = PAWL_TEXT_INIT("Plain"),
                                              .name = PAWL_TEXT_INIT("shop_Plain")};
@@ -433,7 +433,7 @@ static const char *statements_of(lines *plan)
 }
 
 /* Of a database after `sql`, which may be NULL: no file is there. */
-static void plan_is_run(ground *p, const char *sql, const char *difference)
+static void plan_is_run(fixture *p, const char *sql, const char *difference)
 {
     lines  *plan = calloc(3, sizeof *plan);
     int64_t version;
@@ -463,7 +463,7 @@ static void plan_is_run(ground *p, const char *sql, const char *difference)
     free(plan);
 }
 
-ON_GROUND(d34_a_plan_is_what_apply_runs, ground *p)
+ON_FIXTURE(d34_a_plan_is_what_apply_runs, fixture *p)
 {
     assert_int_equal(sqlite3_auto_extension((void (*)(void))watch), SQLITE_OK);
     plan_is_run(p, NULL, "-- table pawl_queue is missing\n");
@@ -481,7 +481,7 @@ ON_GROUND(d34_a_plan_is_what_apply_runs, ground *p)
 }
 
 /* No plan is made of tables that apply refuses, nor for a file that it could not make. */
-ON_GROUND(d28_a_plan_is_refused_as_apply_is, ground *p)
+ON_FIXTURE(d28_a_plan_is_refused_as_apply_is, fixture *p)
 {
     lines *out = calloc(1, sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out));
@@ -509,7 +509,7 @@ ON_GROUND(d28_a_plan_is_refused_as_apply_is, ground *p)
 }
 
 /* Before anything is sent: the file is not even made. */
-ON_GROUND(d34_a_prefix_is_looked_at_first, ground *p)
+ON_FIXTURE(d34_a_prefix_is_looked_at_first, fixture *p)
 {
     pawl_schema_spec spec = {.system_prefix = "a\"b", .tables = both_tables, .table_count = 2};
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),

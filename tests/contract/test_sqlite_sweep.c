@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_SQLITE
 
-#include "contract/sqlite_ground.h"
+#include "contract/sqlite_fixture.h"
 #include "support/fault_memory.h"
 
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ typedef struct swept {
     pawl_code code;
 } swept;
 
-static swept sweep_at(ground *p, pawl_store *store, pawl_time before, size_t count_max)
+static swept sweep_at(fixture *p, pawl_store *store, pawl_time before, size_t count_max)
 {
     swept      result = {.count = -1};
     pawl_sweep what   = {.inbox_before   = before,
@@ -29,13 +29,13 @@ static swept sweep_at(ground *p, pawl_store *store, pawl_time before, size_t cou
     return result;
 }
 
-static void mark(ground *p, pawl_store *store, const char *id, pawl_time at)
+static void mark(fixture *p, pawl_store *store, const char *id, pawl_time at)
 {
     COMMIT_OK(p, store, inbox_entry, NOW, .endpoint = TEXT("orders"),
               .message_id = pawl_text_of(id), .at = at);
 }
 
-static void dispatch(ground *p, pawl_store *store)
+static void dispatch(fixture *p, pawl_store *store)
 {
     COMMIT_OK(p, store, outbox_add, NOW, .dispatch_id = {uuid_of(1)}, .source = TEXT("S"),
               .version = 1, .endpoint = TEXT("orders"), .destination = TEXT("billing"),
@@ -46,7 +46,7 @@ static void dispatch(ground *p, pawl_store *store)
 }
 
 /* A worker whose process ended without a word. */
-static void leave_worker(ground *p)
+static void leave_worker(fixture *p)
 {
     int   status;
     pid_t pid = fork();
@@ -59,12 +59,12 @@ static void leave_worker(ground *p)
     assert_int_equal(status, 0);
 }
 
-static int64_t workers(ground *p)
+static int64_t workers(fixture *p)
 {
     return path_number(p->path, "select count(*) from pawl_workers where Process <> 0");
 }
 
-ON_GROUND(e28_dead_workers_go_a_bounded_number_at_a_time, ground *p)
+ON_FIXTURE(e28_dead_workers_go_a_bounded_number_at_a_time, fixture *p)
 {
     for (int i = 0; i < 3; i++)
         leave_worker(p);
@@ -87,7 +87,7 @@ ON_GROUND(e28_dead_workers_go_a_bounded_number_at_a_time, ground *p)
 }
 
 /* Marks of a clock that was ahead: more than a sweep looks at stand before the old ones. */
-ON_GROUND(e34_old_marks_go_from_behind_many_newer_ones, ground *p)
+ON_FIXTURE(e34_old_marks_go_from_behind_many_newer_ones, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     sqlite3    *db    = raw_open(p->path);
@@ -116,7 +116,7 @@ ON_GROUND(e34_old_marks_go_from_behind_many_newer_ones, ground *p)
 /* ---- Failures -------------------------------------------------------------------- */
 
 /* A row of each kind, old enough to be swept. */
-static pawl_store *open_with_old_rows(ground *p)
+static pawl_store *open_with_old_rows(fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     mark(p, store, "m-1", NOW);
@@ -126,14 +126,14 @@ static pawl_store *open_with_old_rows(ground *p)
     return open_store(p, p->url);
 }
 
-static int64_t old_rows(ground *p)
+static int64_t old_rows(fixture *p)
 {
     return path_number(p->path, "select (select count(*) from pawl_inbox) + "
                                 "(select count(*) from pawl_outbox)") +
            workers(p) - 1;
 }
 
-static void expect_nothing_swept(ground *p, swept result, const char *label)
+static void expect_nothing_swept(fixture *p, swept result, const char *label)
 {
     if (result.code == PAWL_OK || result.count != 0 || result.more)
         fail_msg("%s: %s, %d rows%s", label, pawl_code_name(result.code), (int)result.count,
@@ -142,7 +142,7 @@ static void expect_nothing_swept(ground *p, swept result, const char *label)
         fail_msg("%s: %d rows are left", label, (int)old_rows(p));
 }
 
-ON_GROUND(e34_a_sweep_that_fails_leaves_everything, ground *p)
+ON_FIXTURE(e34_a_sweep_that_fails_leaves_everything, fixture *p)
 {
     static const char *const tables[] = {"pawl_inbox", "pawl_outbox", "pawl_workers"};
     pawl_store              *store    = open_with_old_rows(p);
@@ -161,7 +161,7 @@ ON_GROUND(e34_a_sweep_that_fails_leaves_everything, ground *p)
     assert_int_equal(result.count, 3);
 }
 
-ON_GROUND(e34_a_sweep_without_memory_leaves_everything, ground *p)
+ON_FIXTURE(e34_a_sweep_without_memory_leaves_everything, fixture *p)
 {
     pawl_store *store = open_with_old_rows(p);
     swept       result;
@@ -196,7 +196,7 @@ static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines 
     return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, at_begin, db);
 }
 
-ON_GROUND(e34_marks_that_cannot_be_read_are_no_end_of_marks, ground *p)
+ON_FIXTURE(e34_marks_that_cannot_be_read_are_no_end_of_marks, fixture *p)
 {
     assert_int_equal(sqlite3_auto_extension((void (*)(void))trace), SQLITE_OK);
     pawl_store *store = open_store(p, p->url);

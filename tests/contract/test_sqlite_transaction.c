@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_SQLITE
 
-#include "contract/sqlite_ground.h"
+#include "contract/sqlite_fixture.h"
 
 /* ---- Statements --------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ static int prepared_anew(sqlite3 *db)
     return count;
 }
 
-static void set_and_cancel(ground *p, pawl_store *store, pawl_time due)
+static void set_and_cancel(fixture *p, pawl_store *store, pawl_time due)
 {
     static const unsigned sagas[3] = {11, 12, 13};
     pawl_timeout_set      sets[3];
@@ -44,7 +44,7 @@ static void set_and_cancel(ground *p, pawl_store *store, pawl_time due)
 }
 
 /* A partial index finds a saga's timeouts. SQLite looked at each new value whether it serves. */
-ON_GROUND(other_values_prepare_nothing_anew, ground *p)
+ON_FIXTURE(other_values_prepare_nothing_anew, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     sqlite3    *db    = store->ops->native(store);
@@ -66,7 +66,7 @@ static int steps_of(sqlite3 *db)
 }
 
 /* Else a large partition, which goes in many claims, is read as many times, under the file's write lock. */
-ON_GROUND(a_claim_reads_no_row_of_a_partition_that_it_leaves, ground *p)
+ON_FIXTURE(a_claim_reads_no_row_of_a_partition_that_it_leaves, fixture *p)
 {
     const pawl_text         types[] = {TEXT("Known")};
     pawl_leased_batch       taken   = {0};
@@ -103,14 +103,14 @@ static pawl_changes one_send(pawl_queue_send *send)
     return changes;
 }
 
-static pawl_store *open_with_own_table(ground *p)
+static pawl_store *open_with_own_table(fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     raw_run(store->ops->native(store), "create table mine (id integer primary key)");
     return store;
 }
 
-ON_GROUND(own_sql_commits_with_the_changes, ground *p)
+ON_FIXTURE(own_sql_commits_with_the_changes, fixture *p)
 {
     pawl_store     *store   = open_with_own_table(p);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -140,7 +140,7 @@ static sqlite3_stmt *leave(pawl_store *store, const char *sql)
 }
 
 /* The handle sees what others commit afterwards, and writes. */
-static void expect_goes_on(ground *p, pawl_store *store, const char *id)
+static void expect_goes_on(fixture *p, pawl_store *store, const char *id)
 {
     pawl_store     *other   = open_store(p, p->url);
     pawl_queue_send send    = send_of("orders", id);
@@ -151,7 +151,7 @@ static void expect_goes_on(ground *p, pawl_store *store, const char *id)
     ok(p, settle_one(p, store, "orders", rows.items[0].seq));
 }
 
-ON_GROUND(e24_a_statement_that_is_left_unfinished_ends_with_the_hold, ground *p)
+ON_FIXTURE(e24_a_statement_that_is_left_unfinished_ends_with_the_hold, fixture *p)
 {
     static const char *const texts[] = {"select name from sqlite_schema",
                                         "insert into mine values (1), (2) returning id"};
@@ -179,7 +179,7 @@ ON_GROUND(e24_a_statement_that_is_left_unfinished_ends_with_the_hold, ground *p)
 }
 
 /* Modules of SQLite keep a statement without text until the transaction's end. */
-ON_GROUND(e24_own_sql_writes_to_a_search_index, ground *p)
+ON_FIXTURE(e24_own_sql_writes_to_a_search_index, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     sqlite3    *db    = store->ops->native(store);
@@ -200,7 +200,7 @@ ON_GROUND(e24_own_sql_writes_to_a_search_index, ground *p)
     assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
 }
 
-ON_GROUND(a_statement_outside_of_a_hold_is_named, ground *p)
+ON_FIXTURE(a_statement_outside_of_a_hold_is_named, fixture *p)
 {
     pawl_store     *store   = open_with_own_table(p);
     pawl_store     *other   = open_store(p, p->url);
@@ -215,7 +215,7 @@ ON_GROUND(a_statement_outside_of_a_hold_is_named, ground *p)
 }
 
 /* A connection with a statement is a zombie until that is finalized, but one without locks. */
-ON_GROUND(a_closed_handle_keeps_no_lock_for_a_statement, ground *p)
+ON_FIXTURE(a_closed_handle_keeps_no_lock_for_a_statement, fixture *p)
 {
     pawl_store   *store = open_with_own_table(p);
     sqlite3      *db    = raw_open(p->path);
@@ -229,7 +229,7 @@ ON_GROUND(a_closed_handle_keeps_no_lock_for_a_statement, ground *p)
 }
 
 /* SQLite undoes a transaction by itself when the disk is full, for example; what was written before is not in another one. */
-ON_GROUND(e24_a_transaction_that_the_handler_began_anew_is_not_committed, ground *p)
+ON_FIXTURE(e24_a_transaction_that_the_handler_began_anew_is_not_committed, fixture *p)
 {
     pawl_store     *store   = open_with_own_table(p);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -245,7 +245,7 @@ ON_GROUND(e24_a_transaction_that_the_handler_began_anew_is_not_committed, ground
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
 
-ON_GROUND(a_deferred_constraint_fails_the_commit, ground *p)
+ON_FIXTURE(a_deferred_constraint_fails_the_commit, fixture *p)
 {
     pawl_store     *store   = open_with_own_table(p);
     pawl_queue_send send    = send_of("orders", "m-1");
@@ -261,7 +261,7 @@ ON_GROUND(a_deferred_constraint_fails_the_commit, ground *p)
 }
 
 /* Group 1 is fine, but what the handler wrote cannot be done again here. */
-ON_GROUND(a_refusal_in_a_hold_refuses_everything, ground *p)
+ON_FIXTURE(a_refusal_in_a_hold_refuses_everything, fixture *p)
 {
     pawl_store      *store   = open_with_own_table(p);
     pawl_inbox_entry marks[] = {
@@ -293,7 +293,7 @@ ON_GROUND(a_refusal_in_a_hold_refuses_everything, ground *p)
 }
 
 /* A word of the handler's, or a statement that undoes its transaction: each run would end it again. */
-ON_GROUND(only_pawl_ends_the_transaction, ground *p)
+ON_FIXTURE(only_pawl_ends_the_transaction, fixture *p)
 {
     static const char *const ends[]  = {"commit", "rollback",
                                         "insert or rollback into mine values (1)"};
@@ -314,7 +314,7 @@ ON_GROUND(only_pawl_ends_the_transaction, ground *p)
 
 /* ---- Enlist ------------------------------------------------------------- */
 
-ON_GROUND(enlisted_changes_follow_the_caller, ground *p)
+ON_FIXTURE(enlisted_changes_follow_the_caller, fixture *p)
 {
     pawl_store     *store   = open_with_own_table(p);
     sqlite3        *db      = raw_open(p->path);
@@ -335,7 +335,7 @@ ON_GROUND(enlisted_changes_follow_the_caller, ground *p)
 }
 
 /* The rows to hold are looked for where they were added: another connection does not see them. */
-ON_GROUND(an_enlist_holds_rows_of_its_own_transaction, ground *p)
+ON_FIXTURE(an_enlist_holds_rows_of_its_own_transaction, fixture *p)
 {
     pawl_store       *store  = open_with_own_table(p);
     sqlite3          *db     = raw_open(p->path);
@@ -366,7 +366,7 @@ ON_GROUND(an_enlist_holds_rows_of_its_own_transaction, ground *p)
     assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
 }
 
-ON_GROUND(a_failed_enlist_leaves_nothing, ground *p)
+ON_FIXTURE(a_failed_enlist_leaves_nothing, fixture *p)
 {
     pawl_store      *store   = open_with_own_table(p);
     sqlite3         *db      = raw_open(p->path);
@@ -388,7 +388,7 @@ ON_GROUND(a_failed_enlist_leaves_nothing, ground *p)
     sqlite3_close(db);
 }
 
-ON_GROUND(enlist_wants_a_transaction_on_the_same_file, ground *p)
+ON_FIXTURE(enlist_wants_a_transaction_on_the_same_file, fixture *p)
 {
     pawl_store     *store   = open_store(p, p->url);
     sqlite3        *db      = raw_open(p->path);
@@ -465,7 +465,7 @@ static void end_failing(void)
 
 /* The driver cannot tell, the core asks: the raised epoch takes the failed
  * commit's place in the log, and the answer is no. */
-ON_GROUND(a_failed_sync_is_unknown_then_resolved, ground *p)
+ON_FIXTURE(a_failed_sync_is_unknown_then_resolved, fixture *p)
 {
     begin_failing();
     pawl_store     *store   = open_store(p, p->url);
@@ -495,7 +495,7 @@ ON_GROUND(a_failed_sync_is_unknown_then_resolved, ground *p)
 }
 
 /* Claims of a commit in doubt stay with the handle until the doubt is over. */
-ON_GROUND(claims_outlive_a_commit_in_doubt, ground *p)
+ON_FIXTURE(claims_outlive_a_commit_in_doubt, fixture *p)
 {
     begin_failing();
     pawl_store *store = open_store(p, p->url);
@@ -512,7 +512,7 @@ ON_GROUND(claims_outlive_a_commit_in_doubt, ground *p)
 }
 
 /* A lease taken inside a hold is written as a stamp elsewhere: here it waits for the end. */
-ON_GROUND(a_lease_in_a_hold_goes_with_it, ground *p)
+ON_FIXTURE(a_lease_in_a_hold_goes_with_it, fixture *p)
 {
     pawl_timeout_rows  rows;
     pawl_timeout_claim claim = {.destination = TEXT("orders"),
@@ -553,7 +553,7 @@ static void at_change(void *context, int kind, const char *database, const char 
     sqlite3_set_authorizer(context, refuse_release, NULL);
 }
 
-ON_GROUND(s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction, ground *p)
+ON_FIXTURE(s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction, fixture *p)
 {
     pawl_store     *store = open_store(p, p->url);
     sqlite3        *db    = raw_open(p->path);

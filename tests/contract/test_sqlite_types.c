@@ -7,10 +7,10 @@
 
 #ifdef PAWL_HAVE_SQLITE
 
-#include "contract/sqlite_ground.h"
+#include "contract/sqlite_fixture.h"
 
 /* D39: each type of a correlation, and the letters of a uuid in lower case. */
-ON_GROUND(d39_each_type_is_stored_as_it_is_said, ground *p)
+ON_FIXTURE(d39_each_type_is_stored_as_it_is_said, fixture *p)
 {
     static const char            id[]   = "abcdef01-2345-6789-abcd-ef0123456789";
     static const pawl_saga_table byUuid = {
@@ -74,7 +74,7 @@ static int trace_each(sqlite3 *db, char **message, const struct sqlite3_api_rout
 }
 
 /* A26: none, not even one that finds its table there. */
-ON_GROUND(a26_later_operations_define_nothing, ground *p)
+ON_FIXTURE(a26_later_operations_define_nothing, fixture *p)
 {
     pawl_store *store = NULL;
     definitions       = 0;

@@ -7,13 +7,13 @@
 
 #ifdef PAWL_HAVE_SQLITE
 
-#include "contract/sqlite_ground.h"
+#include "contract/sqlite_fixture.h"
 
 #include "contract/upgrade_5.h"
 
 #define AT "1767225600000000"
 
-static void make_version_1(ground *p)
+static void make_version_1(fixture *p)
 {
     char    *script = old_script("schema_1_sqlite.sql");
     sqlite3 *db     = raw_open(p->path);
@@ -23,7 +23,7 @@ static void make_version_1(ground *p)
     free(script);
 }
 
-ON_GROUND(the_first_version_is_upgraded, ground *p)
+ON_FIXTURE(the_first_version_is_upgraded, fixture *p)
 {
     make_version_1(p);
     expect_refused_as_old(p);
@@ -43,7 +43,7 @@ ON_GROUND(the_first_version_is_upgraded, ground *p)
 }
 
 /* Opening for work makes what is missing, here too. */
-ON_GROUND(opening_for_work_upgrades, ground *p)
+ON_FIXTURE(opening_for_work_upgrades, fixture *p)
 {
     pawl_store *store = NULL;
     make_version_1(p);
@@ -56,7 +56,7 @@ ON_GROUND(opening_for_work_upgrades, ground *p)
     expect_delivered(p);
 }
 
-ON_GROUND(appliers_wait_for_one_another, ground *p)
+ON_FIXTURE(appliers_wait_for_one_another, fixture *p)
 {
     make_version_1(p);
     apply_at_once(p);
@@ -65,7 +65,7 @@ ON_GROUND(appliers_wait_for_one_another, ground *p)
 }
 
 /* A program of the version before is at work while its tables change. */
-ON_GROUND(an_older_program_goes_on, ground *p)
+ON_FIXTURE(an_older_program_goes_on, fixture *p)
 {
     sqlite3_stmt *statement = NULL;
     make_version_1(p);
@@ -83,7 +83,7 @@ ON_GROUND(an_older_program_goes_on, ground *p)
 }
 
 /* This program starts on tables of the version after it. */
-ON_GROUND(d26_a_program_opens_tables_that_are_a_version_ahead, ground *p)
+ON_FIXTURE(d26_a_program_opens_tables_that_are_a_version_ahead, fixture *p)
 {
     make_version_1(p);
     apply_upgrade(p, PAWL_OK);
@@ -101,7 +101,7 @@ ON_GROUND(d26_a_program_opens_tables_that_are_a_version_ahead, ground *p)
 
 /* SQLite cannot say "if not exists" of a column, so the script leaves it, and the
  * version with it: apply does the rest. */
-ON_GROUND(the_script_leaves_the_column_to_apply, ground *p)
+ON_FIXTURE(the_script_leaves_the_column_to_apply, fixture *p)
 {
     static const char *const left[] = {"column AttemptsBefore is missing",
                                        "column History is missing", "found 1", WORKER_DIFFERENCES};
@@ -118,7 +118,7 @@ ON_GROUND(the_script_leaves_the_column_to_apply, ground *p)
     expect_differences(p, NULL, 0);
 }
 
-ON_GROUND(a_failed_upgrade_leaves_version_1, ground *p)
+ON_FIXTURE(a_failed_upgrade_leaves_version_1, fixture *p)
 {
     make_version_1(p);
     sqlite3 *db = raw_open(p->path);
@@ -133,7 +133,7 @@ ON_GROUND(a_failed_upgrade_leaves_version_1, ground *p)
 }
 
 /* As the program before this one made it. */
-ON_GROUND(the_last_version_is_upgraded, ground *p)
+ON_FIXTURE(the_last_version_is_upgraded, fixture *p)
 {
     static const char *const before[] = {"table pawl_schema: expected version 5, found 4\n",
                                          WORKER_DIFFERENCES};

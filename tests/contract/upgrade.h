@@ -1,5 +1,5 @@
 /* upgrade.h - a database of schema version 1: its tables, rows as its programs
- * wrote them, and what has to come of them; and one of the version after this one. Included behind the header of a ground.
+ * wrote them, and what has to come of them; and one of the version after this one. Included behind the header of a fixture.
  *
  *     load schema_1_X.sql -> OLD_ROWS -> expect_refused_as_old -> apply
  *         -> expect_differences of none -> expect_delivered
@@ -71,7 +71,7 @@ static inline void keep_upgrade_line(pawl_text line, void *context)
     l->count++;
 }
 
-static inline upgrade_lines *run_verb(ground *p, pawl_schema_verb verb, pawl_code expected)
+static inline upgrade_lines *run_verb(fixture *p, pawl_schema_verb verb, pawl_code expected)
 {
     pawl_schema_spec spec = {.table_count = 0};
     upgrade_lines   *out  = calloc(1, sizeof *out);
@@ -81,12 +81,12 @@ static inline upgrade_lines *run_verb(ground *p, pawl_schema_verb verb, pawl_cod
     return out;
 }
 
-static inline void apply_upgrade(ground *p, pawl_code expected)
+static inline void apply_upgrade(fixture *p, pawl_code expected)
 {
     free(run_verb(p, PAWL_SCHEMA_APPLY, expected));
 }
 
-static inline void expect_differences(ground *p, const char *const *expected, size_t count)
+static inline void expect_differences(fixture *p, const char *const *expected, size_t count)
 {
     upgrade_lines *out = run_verb(p, PAWL_SCHEMA_VERIFY, count == 0 ? PAWL_OK : PAWL_ESCHEMA);
     for (size_t i = 0; i < count; i++)
@@ -125,7 +125,7 @@ static const char *const old_differences[] = {
     OWN_DIFFERENCES};
 #define OLD_DIFFERENCE_COUNT (COUNT(old_differences))
 
-static inline void expect_refused_as_old(ground *p)
+static inline void expect_refused_as_old(fixture *p)
 {
     static const pawl_open_mode modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_EXISTING};
     for (size_t i = 0; i < 2; i++) {
@@ -174,7 +174,7 @@ static inline void expect_arrived(pawl_store *target, pawl_arena *arena, size_t 
 
 /* An endpoint finds the rows as they were and goes on with them: the one that waits
  * is delivered, the dead one after an operator enabled it. */
-static inline void expect_delivered(ground *p)
+static inline void expect_delivered(fixture *p)
 {
     static const pawl_route routes[] = {{.name = "far", .url = "memory:upgraded", .queue = "notes"},
                                         {.name = NULL}};
@@ -227,7 +227,7 @@ static inline void expect_delivered(ground *p)
     "update pawl_schema set \"Version\" = \"Version\" + 1"
 
 /* Its tables are opened in every mode, and worked with; only its own command changes them. */
-static inline void expect_goes_on_a_version_behind(ground *p)
+static inline void expect_goes_on_a_version_behind(fixture *p)
 {
     static const pawl_open_mode   modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_EXISTING, PAWL_OPEN_CREATE};
     static const pawl_schema_verb verbs[] = {PAWL_SCHEMA_APPLY, PAWL_SCHEMA_PLAN,
@@ -246,7 +246,7 @@ static inline void expect_goes_on_a_version_behind(ground *p)
     }
 }
 
-static inline void expect_refused_as_new(ground *p)
+static inline void expect_refused_as_new(fixture *p)
 {
     static const pawl_open_mode modes[] = {PAWL_OPEN_CHECK, PAWL_OPEN_EXISTING, PAWL_OPEN_CREATE};
     const char                 *text =
@@ -264,13 +264,13 @@ static inline void expect_refused_as_new(ground *p)
 
 static inline pawl_code apply_in_child(void *context, pawl_error *error)
 {
-    ground          *p    = context;
+    fixture         *p    = context;
     pawl_schema_spec spec = {.table_count = 0};
     return pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, error);
 }
 
 /* The schema's lock lets the second apply wait, and find the work done. */
-static inline void apply_at_once(ground *p)
+static inline void apply_at_once(fixture *p)
 {
     run_at_once(apply_in_child, p);
 }

@@ -27,7 +27,7 @@
     "update pawl_schema set \"Version\" = 4;"
 
 /* Its row tells of no program. */
-static inline void expect_old_worker(ground *p)
+static inline void expect_old_worker(fixture *p)
 {
     pawl_store       *store = NULL;
     pawl_arena       *arena = pawl_arena_create(0);

@@ -4,7 +4,7 @@
  * O1, O4, O7, O16 to O18, O32. Three transfers go through the outbox of one
  * store: one succeeds, one is rejected at its first leg, one at its second and gets
  * its money back. The program is stopped and started in between. Whatever fails, the
- * journal must then tell the same story.
+ * event store must then tell the same story.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

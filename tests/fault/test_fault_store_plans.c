@@ -8,16 +8,16 @@
 
 #define QUEUE PAWL_TEXT("q")
 
-typedef struct ground {
+typedef struct fixture {
     pawl_store *behind; /* keeps a memory store, and looks */
     pawl_store *store;
     pawl_arena *arena;
     pawl_clock *clock;
-} ground;
+} fixture;
 
-static void close_ground(void *context)
+static void close_fixture(void *context)
 {
-    ground *it = context;
+    fixture *it = context;
     fault_plan_set(NULL);
     must(pawl_store_worker_close(it->store, WORLD_START, world_error()));
     pawl_store_close(it->store);
@@ -27,10 +27,10 @@ static void close_ground(void *context)
 }
 
 /* Until the test ends. */
-static ground *open_ground(const char *url, const fault_plan *plan)
+static fixture *open_fixture(const char *url, const fault_plan *plan)
 {
-    static ground opened;
-    ground       *it = &opened;
+    static fixture opened;
+    fixture       *it = &opened;
     memset(it, 0, sizeof *it);
     fault_bind("plans", url);
     fault_plan_set(NULL);
@@ -43,11 +43,11 @@ static ground *open_ground(const char *url, const fault_plan *plan)
     fault_plan made = *plan;
     made.clock      = it->clock;
     fault_plan_set(&made);
-    test_later(close_ground, it);
+    test_later(close_fixture, it);
     return it;
 }
 
-static pawl_code send(ground *it, const char *id, pawl_error *error)
+static pawl_code send(fixture *it, const char *id, pawl_error *error)
 {
     pawl_queue_send change  = {.queue   = QUEUE,
                                .message = {.id             = pawl_text_of(id),
@@ -60,14 +60,14 @@ static pawl_code send(ground *it, const char *id, pawl_error *error)
     return pawl_store_commit(it->store, &changes, NULL, error);
 }
 
-static size_t count_sent(ground *it)
+static size_t count_sent(fixture *it)
 {
     pawl_queue_rows rows = {.count = 0};
     must(pawl_store_queue_list(it->behind, QUEUE, 0, it->arena, &rows, world_error()));
     return rows.count;
 }
 
-static pawl_queue_rows claim(ground *it)
+static pawl_queue_rows claim(fixture *it)
 {
     pawl_queue_rows  rows = {.count = 0};
     pawl_queue_claim what = {
@@ -76,7 +76,7 @@ static pawl_queue_rows claim(ground *it)
     return rows;
 }
 
-static pawl_code finish(ground *it, int64_t seq, pawl_error *error)
+static pawl_code finish(fixture *it, int64_t seq, pawl_error *error)
 {
     pawl_queue_settle change  = {.action = PAWL_QUEUE_DONE, .queue = QUEUE, .seq = seq};
     pawl_changes      changes = {ONE_UNIT, .now = WORLD_START,
@@ -89,7 +89,7 @@ static pawl_code finish(ground *it, int64_t seq, pawl_error *error)
 ON_ALL_STORES(without_a_plan_calls_are_only_counted, const char *url)
 {
     fault_plan none = {.kind = FAULT_NONE};
-    ground    *it   = open_ground(url, &none);
+    fixture   *it   = open_fixture(url, &none);
     must(send(it, "m-1", world_error()));
     assert_int_equal(claim(it).count, 1);
     assert_false(fault_is_met());
@@ -104,7 +104,7 @@ ON_ALL_STORES(the_nth_call_fails_before_it_does_anything, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_BEFORE, .op = fault_op_commit, .n = 2, .code = PAWL_EPERSIST};
-    ground    *it    = open_ground(url, &plan);
+    fixture   *it    = open_fixture(url, &plan);
     must(send(it, "m-1", world_error()));
     assert_false(fault_is_met());
     assert_int_equal(send(it, "m-2", &error), PAWL_EPERSIST);
@@ -119,7 +119,7 @@ ON_ALL_STORES(the_nth_call_fails_before_it_does_anything, const char *url)
 ON_ALL_STORES(o32_the_answer_of_a_commit_is_lost, const char *url)
 {
     fault_plan plan = {.kind = FAULT_AFTER, .op = fault_op_commit, .n = 1};
-    ground    *it   = open_ground(url, &plan);
+    fixture   *it   = open_fixture(url, &plan);
     must(send(it, "m-1", world_error())); /* found by the resolve */
     assert_int_equal(fault_counts_now().by_op[fault_op_resolve], 1);
     assert_int_equal(count_sent(it), 1);
@@ -134,7 +134,7 @@ ON_ALL_STORES(o32_a_list_that_nobody_promised_is_not_believed, const char *url)
         fault_plan plan  = {.kind = FAULT_AFTER, .op = fault_op_commit, .n = 1, .list = list};
         char       own[1000];
         scenario_url_like(url, own, sizeof own);
-        ground *it = open_ground(own, &plan);
+        fixture *it = open_fixture(own, &plan);
         must(send(it, "m-1", world_error()));
         assert_true(fault_is_met());
         pawl_queue_rows rows = claim(it);
@@ -155,7 +155,7 @@ ON_ALL_STORES(the_answer_of_a_claim_is_lost, const char *url)
     pawl_queue_claim what  = {
          .queue = QUEUE, .due_max = WORLD_START, .count_max = 10, .now = WORLD_START};
     fault_plan plan = {.kind = FAULT_AFTER, .op = fault_op_queue_claim, .n = 1};
-    ground    *it   = open_ground(url, &plan);
+    fixture   *it   = open_fixture(url, &plan);
     must(send(it, "m-1", world_error()));
     assert_int_equal(pawl_store_queue_claim(it->store, &what, it->arena, &rows, &error),
                      PAWL_ELOST);
@@ -166,7 +166,7 @@ ON_ALL_STORES(o32_an_unknown_commit_did_nothing, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_UNKNOWN, .n = 1};
-    ground    *it    = open_ground(url, &plan);
+    fixture   *it    = open_fixture(url, &plan);
     assert_int_equal(send(it, "m-1", &error), PAWL_ELOST);
     assert_int_equal(count_sent(it), 0);
     must(send(it, "m-1", world_error()));
@@ -176,7 +176,7 @@ ON_ALL_STORES(o32_a_late_commit_is_fenced, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_LATE, .n = 1};
-    ground    *it    = open_ground(url, &plan);
+    fixture   *it    = open_fixture(url, &plan);
     assert_int_equal(send(it, "m-1", &error), PAWL_ELOST);
     assert_int_equal(fault_late_code(), PAWL_EFENCED);
     assert_int_equal(count_sent(it), 0);
@@ -187,7 +187,7 @@ ON_ALL_STORES(o32_a_late_commit_is_fenced, const char *url)
 ON_ALL_STORES(o32_a_commit_just_before_the_resolve_is_found, const char *url)
 {
     fault_plan plan = {.kind = FAULT_JUST_LATE, .n = 1};
-    ground    *it   = open_ground(url, &plan);
+    fixture   *it   = open_fixture(url, &plan);
     must(send(it, "m-1", world_error()));
     assert_int_equal(fault_late_code(), PAWL_OK);
     assert_int_equal(count_sent(it), 1);
@@ -197,13 +197,13 @@ ON_ALL_STORES(o32_a_deaf_store_leaves_the_outcome_unknown, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_DEAF_DONE, .n = 1};
-    ground    *it    = open_ground(url, &plan);
+    fixture   *it    = open_fixture(url, &plan);
     assert_int_equal(send(it, "m-1", &error), PAWL_EUNKNOWN);
     assert_non_null(strstr(error.text, "the test says ELOST in resolve"));
     assert_int_equal(count_sent(it), 1);
     test_now(it);
     plan.kind     = FAULT_DEAF_LOST;
-    it            = open_ground(url, &plan);
+    it            = open_fixture(url, &plan);
     size_t before = count_sent(it);
     assert_int_equal(send(it, "m-2", &error), PAWL_EUNKNOWN);
     assert_int_equal(count_sent(it), before);
@@ -213,7 +213,7 @@ ON_ALL_STORES(a_call_takes_long_only_by_the_clock, const char *url)
 {
     fault_plan plan = {
         .kind = FAULT_DELAY, .op = fault_op_commit, .n = 1, .delay = PAWL_MINUTES(6)};
-    ground *it = open_ground(url, &plan);
+    fixture *it = open_fixture(url, &plan);
     must(send(it, "m-1", world_error()));
     assert_int_equal(pawl_clock_now(it->clock), WORLD_START + PAWL_MINUTES(6));
     must(send(it, "m-2", world_error()));
@@ -226,7 +226,7 @@ ON_ALL_STORES(a_row_is_handed_out_again, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan plan  = {.kind = FAULT_AGAIN, .op = fault_op_queue_claim, .n = 1};
-    ground    *it    = open_ground(url, &plan);
+    fixture   *it    = open_fixture(url, &plan);
     must(send(it, "m-1", world_error()));
     pawl_queue_rows first = claim(it);
     assert_int_equal(first.count, 1);
@@ -251,7 +251,7 @@ ON_ALL_STORES(rows_change_places_and_none_is_lost, const char *url)
     fault_plan               plan = {.kind = FAULT_REORDER, .seed = 3, .is_independent = is_always};
     bool                     seen[5]  = {false};
     bool                     is_moved = false;
-    ground                  *it       = open_ground(url, &plan);
+    fixture                 *it       = open_fixture(url, &plan);
     static const char *const ids[]    = {"m-0", "m-1", "m-2", "m-3", "m-4"};
     for (size_t i = 0; i < 5; i++)
         must(send(it, ids[i], world_error()));
@@ -285,7 +285,7 @@ ON_ALL_STORES(a_timeout_is_stolen_and_given_back, const char *url)
                                   .now         = WORLD_START,
                                   .lease       = PAWL_MINUTES(5)};
     pawl_timeout_rows  rows    = {.count = 0};
-    ground            *it      = open_ground(url, &plan);
+    fixture           *it      = open_fixture(url, &plan);
     must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     must(pawl_store_timeout_claim(it->store, &what, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);

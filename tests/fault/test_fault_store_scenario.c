@@ -73,7 +73,7 @@ static bool is_for_people(fault_op op, bool has_sql)
     case fault_op_event_list:
     case fault_op_lead_list:
     case fault_op_scan:
-    case fault_op_worker_beat:
+    case fault_op_worker_heartbeat:
     case fault_op_stream_load:  /* of processes: tests/fault/test_fault_process.c */
     case fault_op_event_number: /* of projections: tests/unit/runtime/test_projection_failure.c */
         return true;

@@ -7,7 +7,7 @@
 #include "fuzz/fuzz.h"
 
 #include "engine/headers.h"
-#include "engine/stamp.h"
+#include "engine/history_marker.h"
 #include "engine/trace.h"
 
 #include <string.h>
@@ -41,18 +41,19 @@ static void check_trace(pawl_text text)
 
 static void check_history(pawl_text history, pawl_arena *arena)
 {
-    const pawl__stamp stamp = {.worker = {{1}}, .epoch = 3, .pid = 77, .at = PAWL_SECONDS(1)};
-    pawl__stamp       found;
-    pawl_text         made = pawl__stamp_add(arena, history, &stamp);
-    (void)pawl__stamp_deaths(arena, history);
-    (void)pawl__stamp_told(arena, history);
-    (void)pawl__stamp_remove(arena, history);
-    (void)pawl__stamp_died(arena, history, PAWL_TEXT("died"));
-    (void)pawl__stamp_read(arena, history, &found);
+    const pawl__history_marker stamp = {
+        .worker = {{1}}, .epoch = 3, .pid = 77, .at = PAWL_SECONDS(1)};
+    pawl__history_marker found;
+    pawl_text            made = pawl__history_marker_add(arena, history, &stamp);
+    (void)pawl__history_crashes(arena, history);
+    (void)pawl__history_last_error(arena, history);
+    (void)pawl__history_marker_remove(arena, history);
+    (void)pawl__history_marker_to_crash(arena, history, PAWL_TEXT("died"));
+    (void)pawl__history_marker_read(arena, history, &found);
     if (made.data == NULL)
         return;
     FUZZ_CHECK(fuzz_is_json(made));
-    FUZZ_CHECK(pawl__stamp_read(arena, made, &found) && found.epoch == stamp.epoch);
+    FUZZ_CHECK(pawl__history_marker_read(arena, made, &found) && found.epoch == stamp.epoch);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -12,17 +12,17 @@
 #define ROWS_MAX 8
 #define KINDS (PAWL_SCAN_DEAD + 1) /* the kinds behind have no messages */
 
-typedef struct ground {
+typedef struct fixture {
     pawl_upgrade                 *upgrade;
     pawl_store                   *store;
     const pawl_saga_table *const *tables;
     size_t                        table_count;
-} ground;
+} fixture;
 
 /* Made once: nothing is written. */
-static const ground *ground_of(void)
+static const fixture *fixture_of(void)
 {
-    static ground it;
+    static fixture it;
     if (it.store != NULL)
         return &it;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
@@ -60,9 +60,9 @@ static void take_found(const pawl_upgrade_found *found, void *context)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const ground *it    = ground_of();
-    fuzz_input    in    = {data, size};
-    pawl_arena   *arena = fuzz_arena();
+    const fixture *it    = fixture_of();
+    fuzz_input     in    = {data, size};
+    pawl_arena    *arena = fuzz_arena();
     while (in.left > 0) {
         pawl_scan      scan  = {.kind = (pawl_scan_kind)fuzz_below(&in, KINDS)};
         pawl_scan_row *items = pawl_arena_take(arena, ROWS_MAX * sizeof *items);

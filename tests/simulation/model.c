@@ -61,8 +61,8 @@ static void see_answer(const pawl_message *message)
     const sim_task *it     = traffic_task(number);
     if (model_number_of(message->id) >= 0) /* delivered by the outbox */
         return;
-    if (it == NULL || it->kind != TASK_FACT || !model.fates[number].is_applied[it->endpoint] ||
-        model.fates[number].answers++ != 0)
+    if (it == NULL || it->kind != TASK_FACT || !model.results[number].is_applied[it->endpoint] ||
+        model.results[number].answers++ != 0)
         simulation_fail("fact %" PRId64 " was answered twice, or without its event", number);
 }
 
@@ -77,14 +77,14 @@ static int64_t see_message(const pawl_message *message, int endpoint, pawl_time 
     if (it == NULL)
         return 0;
     map_put(&model.messages, message->id, (int)number);
-    task_fate *fate = &model.fates[number];
-    if (!fate->is_in_store && (endpoint >= 0 || due != 0 || it->delay == 0))
+    task_fate *result = &model.results[number];
+    if (!result->is_in_store && (endpoint >= 0 || due != 0 || it->delay == 0))
         model_check_due(number, due != 0 ? due : simulation_now());
     model_note_message(number, endpoint, message);
-    fate->is_in_store = true;
+    result->is_in_store = true;
     if (it->parent == 0)
         model_expect(number);
-    const task_fate *parent = &model.fates[it->parent];
+    const task_fate *parent = &model.results[it->parent];
     if (it->parent != 0 && !parent->is_applied[0] && !parent->is_applied[1])
         simulation_fail("task %" PRId64 " was sent, its sender %" PRId64 " has had no effect",
                         number, it->parent);
@@ -189,8 +189,8 @@ static bool see_dead_timeout(const pawl_dead_set *it)
         if (model.instances[i].armed[task->timer] == number)
             model.instances[i].is_stuck[task->timer] = true;
     model_check_dead(number, e, it);
-    model_take_mark(&model.fates[number], e);
-    model.fates[number].is_dead[e] = true;
+    model_take_mark(&model.results[number], e);
+    model.results[number].is_dead[e] = true;
     return true;
 }
 
@@ -199,11 +199,11 @@ static void see_retry(const pawl_dead_set *it, int64_t number, int endpoint)
 {
     if (number <= 0)
         number = map_find(&model.timeouts, it->message.id);
-    if (number <= 0 || !model.fates[number].is_dead[endpoint])
+    if (number <= 0 || !model.results[number].is_dead[endpoint])
         simulation_fail("dead letter %.*s was sent again, which there is not",
                         PAWL_TEXT_ARGS(it->message.id));
     else
-        model.fates[number].is_dead[endpoint] = false;
+        model.results[number].is_dead[endpoint] = false;
 }
 
 static void see_dead(const pawl_changes *changes)
@@ -221,10 +221,10 @@ static void see_dead(const pawl_changes *changes)
         if (!model_may_die(traffic_task(number), it->error))
             simulation_fail("task %" PRId64 " is a dead letter without a reason: %.*s: %.*s",
                             number, PAWL_TEXT_ARGS(it->code), PAWL_TEXT_ARGS(it->error));
-        if (model.fates[number].is_applied[e])
+        if (model.results[number].is_applied[e])
             simulation_fail("task %" PRId64 " is a dead letter, and has had an effect", number);
         model_check_dead(number, e, it);
-        model.fates[number].is_dead[e] = true;
+        model.results[number].is_dead[e] = true;
     }
 }
 
@@ -319,7 +319,7 @@ static void see_claim(const pawl_queue_claim *claim, const pawl_queue_rows *rows
             it->first = it->claimed;
         it->claim_time = claim->due_max;
         if (it->number > 0 && it->endpoint >= 0)
-            model.fates[it->number].claimed[it->endpoint] = claim->due_max;
+            model.results[it->number].claimed[it->endpoint] = claim->due_max;
         map_put(&model.seqs, seq_text(rows->items[i].seq, text), row);
     }
 }
@@ -328,7 +328,7 @@ static void see_claim(const pawl_queue_claim *claim, const pawl_queue_rows *rows
 
 static void see_sent(int64_t number)
 {
-    if (!model.fates[number].is_in_store)
+    if (!model.results[number].is_in_store)
         simulation_fail("task %" PRId64 " was sent, and is not in the store", number);
 }
 
@@ -354,8 +354,8 @@ static void see_delivery(pawl_text id, pawl_text body)
                             ", which was sent earlier",
                             number, other->number);
     }
-    row->is_delivered                = true;
-    model.fates[number].is_delivered = true;
+    row->is_delivered                  = true;
+    model.results[number].is_delivered = true;
 }
 
 /* ---- At rest --------------------------------------------------------------------------- */
@@ -364,19 +364,19 @@ static bool is_at_rest(char *what, size_t size)
 {
     for (int64_t n = 1; n <= traffic_count(); n++)
         for (int e = 0; e < ENDPOINTS; e++)
-            if (model.fates[n].is_expected[e] && !model.fates[n].is_applied[e] &&
-                !model.fates[n].is_dead[e] && !model.fates[n].is_dropped) {
+            if (model.results[n].is_expected[e] && !model.results[n].is_applied[e] &&
+                !model.results[n].is_dead[e] && !model.results[n].is_dropped) {
                 snprintf(what, size, "task %" PRId64 " of %s was not handled", n,
                          traffic_endpoints[e]);
                 return false;
             }
     for (int64_t n = 1; n <= traffic_count(); n++) {
-        const task_fate *fate       = &model.fates[n];
+        const task_fate *result     = &model.results[n];
         const sim_task  *it         = traffic_task(n);
-        bool             is_applied = it->kind == TASK_FACT && fate->is_applied[it->endpoint];
-        if (is_applied && (!fate->is_seen || (it->parent != 0 && fate->answers == 0))) {
+        bool             is_applied = it->kind == TASK_FACT && result->is_applied[it->endpoint];
+        if (is_applied && (!result->is_seen || (it->parent != 0 && result->answers == 0))) {
             snprintf(what, size, "fact %" PRId64 " was not %s", n,
-                     fate->is_seen ? "answered" : "seen by the projection");
+                     result->is_seen ? "answered" : "seen by the projection");
             return false;
         }
     }
@@ -417,7 +417,7 @@ static void compare(pawl_store *store, pawl_arena *arena)
     }
     int64_t dead = 0;
     for (int64_t n = 1; n <= traffic_count(); n++)
-        dead += model.fates[n].is_dead[0] + model.fates[n].is_dead[1];
+        dead += model.results[n].is_dead[0] + model.results[n].is_dead[1];
     if (stats.dead != dead)
         simulation_fail("the store has %" PRId64 " dead letters, %" PRId64 " became one",
                         stats.dead, dead);

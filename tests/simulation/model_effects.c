@@ -44,7 +44,7 @@ static instance *make_instance(pawl_text id, int endpoint)
 
 void model_mark(int64_t number, int endpoint, uint32_t group)
 {
-    task_fate *it        = &model.fates[number];
+    task_fate *it        = &model.results[number];
     it->marked[endpoint] = model.serial;
     it->group[endpoint]  = group;
     model.unmatched++;
@@ -56,7 +56,7 @@ void model_expect(int64_t number)
     for (int e = 0; e < ENDPOINTS; e++)
         if (it->kind == TASK_NEWS ||
             (it->kind != TASK_CARGO && it->kind != TASK_TIMER && it->endpoint == e))
-            model.fates[number].is_expected[e] = true;
+            model.results[number].is_expected[e] = true;
 }
 
 void model_take_mark(task_fate *it, int endpoint)
@@ -70,7 +70,7 @@ void model_take_mark(task_fate *it, int endpoint)
 static void arm(instance *saga, int timer, int64_t number)
 {
     if (saga->armed[timer] != 0)
-        model_take_mark(&model.fates[saga->armed[timer]], saga->endpoint);
+        model_take_mark(&model.results[saga->armed[timer]], saga->endpoint);
     saga->armed[timer]    = number;
     saga->is_stuck[timer] = false;
 }
@@ -84,13 +84,13 @@ static void apply_task(int64_t number, uint32_t group, instance *saga)
         simulation_fail("the log of a saga names task %" PRId64 ", which there is not", number);
         return;
     }
-    task_fate *fate = &model.fates[number];
-    if (fate->is_applied[e])
+    task_fate *result = &model.results[number];
+    if (result->is_applied[e])
         simulation_fail("task %" PRId64 " has had its effect on %s twice", number,
                         traffic_endpoints[e]);
-    if (fate->is_dead[e])
+    if (result->is_dead[e])
         simulation_fail("task %" PRId64 " has an effect, and is a dead letter", number);
-    if (fate->marked[e] != model.serial || fate->group[e] != group)
+    if (result->marked[e] != model.serial || result->group[e] != group)
         simulation_fail("task %" PRId64 " has had its effect without the end of its message",
                         number);
     if (it->kind == TASK_TIMER && saga->armed[it->timer] != number)
@@ -98,8 +98,8 @@ static void apply_task(int64_t number, uint32_t group, instance *saga)
                         number, saga->armed[it->timer]);
     if (it->kind == TASK_TIMER)
         saga->armed[it->timer] = 0;
-    fate->is_applied[e] = true;
-    model_take_mark(fate, e);
+    result->is_applied[e] = true;
+    model_take_mark(result, e);
     model.done++;
     if (it->kind == TASK_NEWS && e != 0) /* its other effects are alpha's */
         return;
@@ -178,7 +178,7 @@ static void check_state(pawl_text data, const instance *saga)
 /* A parcel's message has ended: from now on its row in the aggregator has it. */
 static void box(int64_t number, int endpoint)
 {
-    task_fate *it = &model.fates[number];
+    task_fate *it = &model.results[number];
     if (it->is_boxed || it->is_applied[endpoint])
         simulation_fail("parcel %" PRId64 " was put into its aggregator twice", number);
     it->is_boxed = true;
@@ -319,7 +319,7 @@ void model_see_pokes(const pawl_changes *changes)
         int64_t         number = model_number_of(it->message_id);
         const sim_task *task   = traffic_task(number);
         if (task == NULL || task->kind != TASK_POKE ||
-            model.fates[number].marked[task->endpoint] != model.serial)
+            model.results[number].marked[task->endpoint] != model.serial)
             continue;
         const queue_row *row = &model.queue[model_row_of(it->endpoint, it->message_id)];
         for (int i = 0; i < model.instance_count; i++) {
@@ -330,8 +330,8 @@ void model_see_pokes(const pawl_changes *changes)
                                 " us",
                                 number, simulation_now() - saga->since);
         }
-        model.fates[number].is_dropped = true;
-        model_take_mark(&model.fates[number], task->endpoint);
+        model.results[number].is_dropped = true;
+        model_take_mark(&model.results[number], task->endpoint);
     }
 }
 
@@ -350,14 +350,14 @@ void model_see_flushes(const pawl_changes *changes)
         removed += remove->group == it->group ? remove->id_count : 0;
         for (char *at = text; *at != '\0'; packed++) {
             int64_t    number = strtoll(at, &at, 10);
-            task_fate *fate   = &model.fates[number];
+            task_fate *result = &model.results[number];
             int        e      = traffic_task(number)->endpoint;
             at += *at == ',';
-            if (!fate->is_boxed || fate->is_applied[e])
+            if (!result->is_boxed || result->is_applied[e])
                 simulation_fail(
                     "parcel %" PRId64 " was flushed twice, or was not in its aggregator", number);
-            fate->is_boxed      = false;
-            fate->is_applied[e] = true;
+            result->is_boxed      = false;
+            result->is_applied[e] = true;
             model.done++;
         }
         if (packed != removed)
@@ -382,13 +382,13 @@ static void see_rejected(const pawl_message *message)
         return;
     const sim_task *it = traffic_task(number);
     if (it == NULL || it->kind != TASK_FACT || it->end != TASK_REJECTS ||
-        model.fates[number].marked[it->endpoint] != model.serial ||
-        model.fates[number].answers++ != 0) {
+        model.results[number].marked[it->endpoint] != model.serial ||
+        model.results[number].answers++ != 0) {
         simulation_fail("fact %" PRId64 " was rejected twice, or without its end", number);
         return;
     }
-    model.fates[number].is_dropped = true;
-    model_take_mark(&model.fates[number], it->endpoint);
+    model.results[number].is_dropped = true;
+    model_take_mark(&model.results[number], it->endpoint);
 }
 
 void model_see_events(const pawl_changes *changes)
@@ -418,18 +418,18 @@ void model_see_events(const pawl_changes *changes)
             simulation_fail("an event of no fact: %.*s", PAWL_TEXT_ARGS(it->event.body));
             continue;
         }
-        task_fate *fate = &model.fates[number];
-        int        e    = task->endpoint;
-        if (fate->is_applied[e] || fate->is_dead[e])
+        task_fate *result = &model.results[number];
+        int        e      = task->endpoint;
+        if (result->is_applied[e] || result->is_dead[e])
             simulation_fail("fact %" PRId64 " is an event twice, or a dead letter", number);
-        if (fate->marked[e] != model.serial || fate->group[e] != it->group)
+        if (result->marked[e] != model.serial || result->group[e] != it->group)
             simulation_fail("fact %" PRId64 " is an event without the end of its message", number);
         if (member_number(it->event.body, "count") != ++stream->facts)
             simulation_fail("the state of %.*s had %" PRId64 " facts, its events are %" PRId64,
                             PAWL_TEXT_ARGS(it->stream), member_number(it->event.body, "count") - 1,
                             stream->facts - 1);
-        model_take_mark(fate, e);
-        fate->is_applied[e] = true;
+        model_take_mark(result, e);
+        result->is_applied[e] = true;
         model.done++;
     }
     EACH(queue_send, it)
@@ -439,11 +439,11 @@ void model_see_events(const pawl_changes *changes)
         int64_t      number  = traffic_number(it->message.body);
         fact_stream *stream  = stream_of(member(it->message.body, "stream"));
         int64_t      version = member_number(it->message.body, "version");
-        if (model.fates[number].is_seen || version <= stream->seen)
+        if (model.results[number].is_seen || version <= stream->seen)
             simulation_fail("the projection saw event %" PRId64 " twice, or behind a later one",
                             number);
-        model.fates[number].is_seen = true;
-        stream->seen                = version;
+        model.results[number].is_seen = true;
+        stream->seen                  = version;
     }
 }
 

@@ -49,7 +49,7 @@ void model_check_due(int64_t number, pawl_time due)
 {
     const sim_task *it     = traffic_task(number);
     const sim_task *parent = traffic_task(it->parent);
-    check_due(number, parent != NULL ? model.fates[it->parent].claimed[place_of(parent)] : 0,
+    check_due(number, parent != NULL ? model.results[it->parent].claimed[place_of(parent)] : 0,
               it->delay, due);
 }
 
@@ -119,7 +119,7 @@ void model_check_retry(const sim_task *it, const pawl_queue_settle *settle, cons
 /* `is_of`: its handler says so, and no failure of the store. */
 void model_check_dead(int64_t number, int endpoint, const pawl_dead_set *it)
 {
-    const task_fate *fate        = &model.fates[number];
+    const task_fate *result      = &model.results[number];
     bool             is_of       = has_part(it->error, "never") || has_part(it->error, "not yet");
     bool             is_rejected = pawl_text_equal(it->code, PAWL_TEXT("REJECT"));
     if (is_of && !is_rejected && it->attempts != traffic_settings()->delayed_retries + 1)
@@ -130,10 +130,10 @@ void model_check_dead(int64_t number, int endpoint, const pawl_dead_set *it)
         simulation_fail("fact %" PRId64 " was rejected, and its sender was not told", number);
     if (is_of && !has_part(it->history, "\"attempt\":"))
         simulation_fail("the dead letter of task %" PRId64 " has no history", number);
-    if (pawl__text_hash(it->message.correlation_id) != fate->correlation)
+    if (pawl__text_hash(it->message.correlation_id) != result->correlation)
         simulation_fail("the dead letter of task %" PRId64 " has another correlation id", number);
     if (model_number_of(it->message.id) == number &&
-        pawl__text_hash(it->message.headers) != fate->headers[endpoint])
+        pawl__text_hash(it->message.headers) != result->headers[endpoint])
         simulation_fail("the dead letter of task %" PRId64 " has other headers: %.*s", number,
                         PAWL_TEXT_ARGS(it->message.headers));
 }
@@ -202,7 +202,7 @@ void model_see_boxes(const pawl_changes *changes)
 
 void model_check_correlation(int64_t number, pawl_text correlation)
 {
-    const task_fate *it = &model.fates[number];
+    const task_fate *it = &model.results[number];
     if (it->correlation != pawl__text_hash(correlation))
         simulation_fail("task %" PRId64 " has another correlation id than its sender %" PRId64,
                         number, traffic_task(number)->parent);
@@ -211,8 +211,8 @@ void model_check_correlation(int64_t number, pawl_text correlation)
 static void note_correlation(int64_t number, pawl_text correlation)
 {
     const sim_task *it = traffic_task(number);
-    model.fates[number].correlation =
-        it->parent != 0 ? model.fates[it->parent].correlation : pawl__text_hash(correlation);
+    model.results[number].correlation =
+        it->parent != 0 ? model.results[it->parent].correlation : pawl__text_hash(correlation);
     model_check_correlation(number, correlation);
 }
 
@@ -221,18 +221,18 @@ void model_note_message(int64_t number, int endpoint, const pawl_message *messag
 {
     note_correlation(number, message->correlation_id);
     if (endpoint >= 0)
-        model.fates[number].headers[endpoint] = pawl__text_hash(message->headers);
+        model.results[number].headers[endpoint] = pawl__text_hash(message->headers);
 }
 
 void model_note_timeout(int64_t number, int endpoint, const pawl_timeout_set *it)
 {
-    task_fate       *fate   = &model.fates[number];
-    const task_fate *parent = &model.fates[traffic_task(number)->parent];
+    task_fate       *result = &model.results[number];
+    const task_fate *parent = &model.results[traffic_task(number)->parent];
     note_correlation(number, it->correlation_id);
     model_check_due(number, it->due);
-    fate->headers[endpoint] = pawl__text_hash(it->headers);
-    fate->claimed[endpoint] = it->due;
-    if (fate->headers[endpoint] != parent->headers[endpoint])
+    result->headers[endpoint] = pawl__text_hash(it->headers);
+    result->claimed[endpoint] = it->due;
+    if (result->headers[endpoint] != parent->headers[endpoint])
         simulation_fail("the timeout of task %" PRId64
                         " has other headers than the message that set it: %.*s",
                         number, PAWL_TEXT_ARGS(it->headers));

@@ -92,7 +92,7 @@ typedef struct outbox_row {
 } outbox_row;
 
 extern struct model_state {
-    task_fate   fates[TASKS_MAX];
+    task_fate   results[TASKS_MAX];
     instance    instances[INSTANCES_MAX];
     int         instance_count;
     queue_row   queue[ROWS_MAX];

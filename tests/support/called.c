@@ -59,7 +59,7 @@ ENTRY(worker_open,
       (pawl_store * store, pawl_text endpoint, pawl_text types, pawl_time now, pawl_error *error),
       true, )
 ENTRY(worker_close, (pawl_store * store, pawl_time now, pawl_error *error), true, )
-ENTRY(worker_beat,
+ENTRY(worker_heartbeat,
       (pawl_store * store, const pawl_worker_id *workers, size_t count, pawl_time now,
        pawl_error *error),
       true, )
@@ -85,7 +85,7 @@ ENTRY(diagnose,
        pawl_error *error),
       rows->items == NULL && rows->count == 0, (rows->count = 7, rows->items = (void *)store))
 ENTRY(scan,
-      (pawl_store * store, const pawl_scan *walk, pawl_arena *arena, pawl_scan_rows *rows,
+      (pawl_store * store, const pawl_scan *scan, pawl_arena *arena, pawl_scan_rows *rows,
        pawl_error *error),
       rows->items == NULL && rows->count == 0, (rows->count = 7, rows->items = (void *)store))
 ENTRY(queue_claim,

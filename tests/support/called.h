@@ -42,7 +42,7 @@
     F(worker_crashed)            \
     F(diagnose)                  \
     F(dead_count)                \
-    F(worker_beat)
+    F(worker_heartbeat)
 
 /* Calls that use the entry `find`. */
 #define CALLED_FINDS(F) \

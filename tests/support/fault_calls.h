@@ -8,7 +8,7 @@ HAND_ON(worker_crashed,
         (pawl_store * store, pawl_arena *arena, pawl_worker_info **items, size_t *count,
          pawl_error *error),
         (inner, arena, items, count, error))
-HAND_ON(worker_beat,
+HAND_ON(worker_heartbeat,
         (pawl_store * store, const pawl_worker_id *workers, size_t count, pawl_time now,
          pawl_error *error),
         (inner, workers, count, now, error))
@@ -47,9 +47,9 @@ HAND_ON(diagnose,
          pawl_finding_rows *rows, pawl_error *error),
         (inner, asked, arena, rows, error))
 HAND_ON(scan,
-        (pawl_store * store, const pawl_scan *walk, pawl_arena *arena, pawl_scan_rows *rows,
+        (pawl_store * store, const pawl_scan *scan, pawl_arena *arena, pawl_scan_rows *rows,
          pawl_error *error),
-        (inner, walk, arena, rows, error))
+        (inner, scan, arena, rows, error))
 HAND_ON(next_due,
         (pawl_store * store, pawl_text queue, const pawl_text *aggregators, size_t aggregator_count,
          pawl_next_due *next, pawl_error *error),

@@ -143,7 +143,7 @@ void fault_take_promises(pawl_store_ops *ops, const pawl_store_ops *own,
     LEAVE_OUT(handler_transaction_end);
     LEAVE_OUT(native);
     LEAVE_OUT(worker_crashed);
-    LEAVE_OUT(worker_beat);
+    LEAVE_OUT(worker_heartbeat);
 #undef LEAVE_OUT
 }
 

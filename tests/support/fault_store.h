@@ -49,7 +49,7 @@
     X(worker_crashed)            \
     X(diagnose)                  \
     X(dead_count)                \
-    X(worker_beat)
+    X(worker_heartbeat)
 
 /* Kinds of rows that `find` reads: each is an operation. */
 #define FAULT_FINDS(X)                        \

@@ -4,7 +4,7 @@
  *     hot_open -> { hot_make | hot_bump | hot_touch | world_* }* -> world_close
  *
  * Threads: one.
- * Tests: tests/unit/engine/test_engine_hot.c, tests/unit/engine/test_engine_elsewhere.c
+ * Tests: tests/unit/engine/test_engine_hot.c, tests/unit/engine/test_engine_busy_sagas.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -124,15 +124,15 @@ static pawl_code load_and_lock(pawl_store *store, const pawl_saga_table *table, 
                                const pawl_value *values, size_t count, pawl_arena *arena,
                                pawl_saga_row *rows, pawl_error *error)
 {
-    const pawl_saga_lock none         = PAWL_SAGA_UNLOCKED;
-    bool                *is_elsewhere = pawl_arena_take(arena, (count + 1) * sizeof *is_elsewhere);
+    const pawl_saga_lock none    = PAWL_SAGA_UNLOCKED;
+    bool                *is_busy = pawl_arena_take(arena, (count + 1) * sizeof *is_busy);
     pawl_code code = inner->saga_load(store, table, key, values, count, none, arena, rows, error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
-        is_elsewhere[i] = rows[i].presence == PAWL_SAGA_THERE && !take(store, table, &rows[i]);
+        is_busy[i] = rows[i].presence == PAWL_SAGA_THERE && !take(store, table, &rows[i]);
     if (code == PAWL_OK)
         code = inner->saga_load(store, table, key, values, count, none, arena, rows, error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
-        if (is_elsewhere[i])
+        if (is_busy[i])
             rows[i] = (pawl_saga_row){.presence = PAWL_SAGA_LOCKED_BY_ANOTHER};
     return code;
 }

@@ -95,14 +95,14 @@ void native_close(const char *url, void *native)
         close_file(native);
 }
 
-/* "{rows}" becomes "ground.rows" on a server, and "rows" in a file. */
+/* "{rows}" becomes "fixture.rows" on a server, and "rows" in a file. */
 static void expand(const char *url, const char *sql, char *text, size_t size)
 {
-    const char *ground = server_is(url) ? server_ground(url) : "";
-    size_t      used   = 0;
+    const char *fixture = server_is(url) ? server_fixture(url) : "";
+    size_t      used    = 0;
     for (; *sql != '\0'; sql++) {
         if (*sql == '{')
-            used += (size_t)snprintf(text + used, size - used, "%s", ground);
+            used += (size_t)snprintf(text + used, size - used, "%s", fixture);
         else if (*sql != '}')
             text[used++] = *sql;
         assert_true(used < size);

@@ -20,7 +20,7 @@ typedef struct server {
 typedef struct server_store {
     const server *server;
     char          name[60];
-    char          ground[70];
+    char          fixture[70];
     char          url[1000];
     char          description[40];
     bool          is_taken;
@@ -98,7 +98,7 @@ static void make(const server *from, server_store *it)
     it->server            = from;
     snprintf(it->name, sizeof it->name, "pawl_world_%ld_%llx_%u", (long)getpid(),
              (unsigned long long)time(NULL), ++count);
-    snprintf(it->ground, sizeof it->ground, "%s.", it->name);
+    snprintf(it->fixture, sizeof it->fixture, "%s.", it->name);
     from->ops->url(address_of(from), it->name, it->url, sizeof it->url);
     must(pawl_store_schema(it->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, world_error()));
     from->ops->describe(address_of(from), it->name, it->description, sizeof it->description);
@@ -152,9 +152,9 @@ void server_forget(const char *url)
 
 /* ---- Without pawl ----------------------------------------------------------- */
 
-const char *server_ground(const char *url)
+const char *server_fixture(const char *url)
 {
-    return find_taken(url)->ground;
+    return find_taken(url)->fixture;
 }
 
 void *server_connect(const char *url)

@@ -49,8 +49,8 @@ bool server_is_there(const char *scheme);
 void server_url(const char *scheme, char *url, size_t size);
 void server_forget(const char *url);
 
-/* The prefix of table names in SQL that selects the store: "ground.". */
-const char *server_ground(const char *url);
+/* The prefix of table names in SQL that selects the store: "fixture.". */
+const char *server_fixture(const char *url);
 /* As native_open, native_close and native_try. */
 void *server_connect(const char *url);
 void  server_disconnect(const char *url, void *native);

@@ -45,7 +45,7 @@ void        must(pawl_code code);
 
 bool text_is(pawl_text text, const char *what);
 
-/* Calls `done(it)` when the test (TEST, ON_STORE or ON_GROUND) ends: in reverse order, before its worlds are closed.
+/* Calls `done(it)` when the test (TEST, ON_STORE or ON_FIXTURE) ends: in reverse order, before its worlds are closed.
  * Not called if the test fails. */
 typedef void test_done_fn(void *it);
 void         test_later(test_done_fn *done, void *it);
@@ -145,17 +145,17 @@ int tests_run(CMFixtureFunction setup, CMFixtureFunction teardown);
 #define MUST_COMMIT(store, kind, now, ...) \
     must(pawl_store_commit(store, ONE_CHANGE(kind, now, __VA_ARGS__), NULL, world_error()))
 
-/* A row for a test on a ground of its own. ground_run, ground_setup and ground_teardown come from the header of the
+/* A row for a test on a fixture of its own. fixture_run, fixture_setup and fixture_teardown come from the header of the
  * store (tests/contract). */
-#define GROUND_ROW(function, setup, teardown)                  \
-    {                                                          \
-#function, ground_run, setup, teardown, &(ground_fn *) \
-        {                                                      \
-            function                                           \
-        }                                                      \
+#define FIXTURE_ROW(function, setup, teardown)                   \
+    {                                                            \
+#function, fixture_run, setup, teardown, &(fixture_fn *) \
+        {                                                        \
+            function                                             \
+        }                                                        \
     }
-#define GROUND_TEST(function, parameter, setup) \
-    TESTS(function, parameter, GROUND_ROW(function, setup, ground_teardown))
-#define ON_GROUND(function, parameter) GROUND_TEST(function, parameter, ground_setup)
+#define FIXTURE_TEST(function, parameter, setup) \
+    TESTS(function, parameter, FIXTURE_ROW(function, setup, fixture_teardown))
+#define ON_FIXTURE(function, parameter) FIXTURE_TEST(function, parameter, fixture_setup)
 
 #endif

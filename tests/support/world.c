@@ -5,7 +5,7 @@
 #include "support/world.h"
 
 #include "base/arena.h"
-#include "contract/odbc_ground.h"
+#include "contract/odbc_fixture.h"
 #include "support/required.h"
 #include "support/turns.h"
 

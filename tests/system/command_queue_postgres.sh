@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # command_queue_postgres.sh - pawl queue move on PostgreSQL: two commands at once take each message once, and none fails;
-# messages that another one gives back behind the walk are taken, too.
+# messages that another one gives back behind the scan are taken, too.
 #
 # SPDX-License-Identifier: Apache-2.0
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
@@ -23,7 +23,7 @@ for round in 1 2 3; do
     [ "$(queue_ready "to$round")" = 3000 ] || die "$(queue_ready "to$round") messages are in the other queue"
 done
 
-echo "== messages that were in flight when the walk came by are taken at its end"
+echo "== messages that were in flight when the scan came by are taken at its end"
 seq 400 | sed 's/.*/{"n":&}/' >"$work/lines"
 "$build_dir/pawl" send --to line --type note --lines <"$work/lines" >"$work/out" 2>"$work/err" || die "$(cat "$work/err")"
 mkfifo "$work/held"

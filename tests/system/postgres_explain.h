@@ -6,7 +6,7 @@
 #ifndef PAWL_TESTS_SYSTEM_POSTGRES_EXPLAIN_H
 #define PAWL_TESTS_SYSTEM_POSTGRES_EXPLAIN_H
 
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 #include "system/postgres_plans.h"
 
 #include <yyjson.h>
@@ -109,10 +109,10 @@ static inline bool is_large(const char *table)
 static inline void look_at_scan(look *l, yyjson_val *node, const char *type)
 {
     bool is_index = strstr(type, "Index") != NULL;
-    if (strcmp(type, "Seq Scan") == 0 && (!l->of->row->walks || l->of->row->rows == 0))
+    if (strcmp(type, "Seq Scan") == 0 && (!l->of->row->scans || l->of->row->rows == 0))
         complain(l, "scans", text_of(node, "Relation Name"), rows_of(node));
-    if (is_index && yyjson_obj_get(node, "Index Cond") == NULL && !l->of->row->walks)
-        complain(l, "walks through", text_of(node, "Index Name"), rows_of(node));
+    if (is_index && yyjson_obj_get(node, "Index Cond") == NULL && !l->of->row->scans)
+        complain(l, "scans through", text_of(node, "Index Name"), rows_of(node));
     l->rows += rows_of(node);
     l->rows += number_of(node, "Rows Removed by Filter") * number_of(node, "Actual Loops");
 }

@@ -93,7 +93,7 @@
         HOT(9000, "bigint[], text[]", "numbers(240001, 30), names('order-', 240001, 30)"),           \
     [PAWL__PG_OUTBOX_HOLD] = WIDE(8500, 40000, "bigint, text[], bigint[]",                           \
                                   "240000, names('order-', 240001, 30), numbers(240000, 30)",        \
-                                  "no index on the source of pending rows: walks over those"),       \
+                                  "no index on the source of pending rows: scans over those"),       \
     [PAWL__PG_OUTBOX_SWEEP] =                                                                        \
         HOT(4000, "timestamptz, timestamptz, bigint", "at(-9999999), at(-125000), 256")
 

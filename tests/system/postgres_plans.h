@@ -9,7 +9,7 @@
 #define PAWL_TESTS_SYSTEM_POSTGRES_PLANS_H
 
 #include "store/postgres/connection.h"
-#include "system/postgres_journal_plans.h"
+#include "system/postgres_event_store_plans.h"
 #include "system/postgres_outbox_plans.h"
 
 typedef struct plan_row {
@@ -18,7 +18,7 @@ typedef struct plan_row {
     const char *types;  /* as the driver sends them */
     const char *values;
     const char *reason; /* why it is rare, or may look at so many */
-    bool        walks;  /* along an index without a condition, a few rows only */
+    bool        scans;  /* along an index without a condition, a few rows only */
 } plan_row;
 
 #define ROWS_MAX 2600 /* ten for each of 256 keys */
@@ -79,17 +79,17 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     COUNT_PLANS,
     /* Workers and leases: small tables, but with the leases of dead workers go
      * those of timeouts and partitions. */
-    [PAWL__SQL_VERSION_GET]      = RARE("", "at open, of a table with one row"),
-    [PAWL__SQL_WORKER_FOLD]      = HOT(20, "uuid, uuid", "key(1), key(2)"),
-    [PAWL__SQL_WORKER_DELETE]    = HOT(20, "uuid", "key(1)"),
-    [PAWL__SQL_WORKER_COUNTERS]  = RARE("", "statistics, of a table with a row for each worker"),
-    [PAWL__SQL_LEASE_DELETE]     = HOT(20, "text, uuid", "'lead:000000001', key(1)"),
-    [PAWL__SQL_LEASE_DELETE_ALL] = HOT(20, "uuid", "key(1)"),
-    [PAWL__PG_WORKER_FENCE]      = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES CTID_OF_WORKER),
-    [PAWL__PG_WORKER_FENCE_ANY]  = HOT(20, COUNTER_TYPES, COUNTER_VALUES),
-    [PAWL__PG_WORKER_FENCE_HARD] = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES CTID_OF_WORKER),
-    [PAWL__PG_WORKER_BEAT]       = HOT(20, "timestamptz, uuid, bigint", "at(0), key(1), 1"),
-    [PAWL__PG_WORKER_BEAT_ANY]   = HOT(20, "timestamptz, uuid", "at(0), key(1)"),
+    [PAWL__SQL_VERSION_GET]         = RARE("", "at open, of a table with one row"),
+    [PAWL__SQL_WORKER_FOLD]         = HOT(20, "uuid, uuid", "key(1), key(2)"),
+    [PAWL__SQL_WORKER_DELETE]       = HOT(20, "uuid", "key(1)"),
+    [PAWL__SQL_WORKER_COUNTERS]     = RARE("", "statistics, of a table with a row for each worker"),
+    [PAWL__SQL_LEASE_DELETE]        = HOT(20, "text, uuid", "'lead:000000001', key(1)"),
+    [PAWL__SQL_LEASE_DELETE_ALL]    = HOT(20, "uuid", "key(1)"),
+    [PAWL__PG_WORKER_FENCE]         = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES CTID_OF_WORKER),
+    [PAWL__PG_WORKER_FENCE_ANY]     = HOT(20, COUNTER_TYPES, COUNTER_VALUES),
+    [PAWL__PG_WORKER_FENCE_HARD]    = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES CTID_OF_WORKER),
+    [PAWL__PG_WORKER_HEARTBEAT]     = HOT(20, "timestamptz, uuid, bigint", "at(0), key(1), 1"),
+    [PAWL__PG_WORKER_HEARTBEAT_ANY] = HOT(20, "timestamptz, uuid", "at(0), key(1)"),
     [PAWL__PG_WORKER_TAKE] =
         HOT(20, "uuid, text, text, bigint, bigint, timestamptz, text, text, text, text",
             "key(1), 'orders', '', 1, 1, at(0), 'h', 'p', '2', '1'"),
@@ -119,7 +119,7 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__SQL_QUEUE_LIST]    = RARE("text, bigint", "a list for people, in the order of placing"),
     [PAWL__SQL_QUEUE_RETRIED] = RARE("text, timestamptz, bigint, text, bigint",
                                      "before a message is dropped for want of a saga"),
-    [PAWL__SQL_QUEUE_WALK]    = HOT(60, "bigint, bigint", "1000, 256"),
+    [PAWL__SQL_QUEUE_SCAN]    = HOT(60, "bigint, bigint", "1000, 256"),
     [PAWL__PG_QUEUE_THERE] =
         HOT(20, "text[], timestamptz[], timestamptz[], timestamptz[]",
             "'{bulk,orders}', array[at(-9999999), at(0)], array[at(0), at(1)], "
@@ -173,7 +173,7 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     [PAWL__SQL_DEAD_FIND_ONE] = HOT(
         20, DEAD_TYPES,
         "'orders', 'm000125001', '', '', '', at(-9999999), at(9999999), at(-9999999), '', '', 1"),
-    [PAWL__SQL_DEAD_WALK] = RARE("text, text, bigint", "a tool's walk over letters, which are few"),
+    [PAWL__SQL_DEAD_SCAN] = RARE("text, text, bigint", "a tool's scan over letters, which are few"),
     [PAWL__PG_DEAD_ADD]   = HOT(
           1500,
           "text[], text[], text[], text[], bigint[], bigint[], text[], timestamptz[], " MESSAGE_TYPES,
@@ -201,7 +201,7 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
         HOT(1900, "text[], text[]", "names('t', 100, 3900), same('bulk'::text)"),
 
     /* Timeouts: 2,000 are due, 600 of them leased, most until later. */
-    [PAWL__SQL_TIMEOUT_WALK] = HOT(600, "uuid, bigint", "key(1000), 256"),
+    [PAWL__SQL_TIMEOUT_SCAN] = HOT(600, "uuid, bigint", "key(1000), 256"),
     [PAWL__SQL_TIMEOUT_LIST] =
         HOT(150, "text, timestamptz, uuid, bigint", "'bulk', at(0), key(1), 100"),
     [PAWL__PG_TIMEOUT_FIRST] =
@@ -242,10 +242,10 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
 
     OUTBOX_PLANS,
 
-    JOURNAL_PLANS,
+    EVENT_STORE_PLANS,
 
     /* Aggregators: partitions of 1,000 rows. */
-    [PAWL__SQL_AGGREGATOR_WALK] = HOT(60, "bigint, bigint", "1000, 256"),
+    [PAWL__SQL_AGGREGATOR_SCAN] = HOT(60, "bigint, bigint", "1000, 256"),
     [PAWL__SQL_AGGREGATOR_GET]  = HOT(570, "text", "'p000000125'"),
     [PAWL__SQL_AGGREGATOR_FREE] = HOT(1300, "uuid", "key(1)"),
     [PAWL__PG_AGGREGATOR_FREE_DEAD] =

@@ -42,7 +42,7 @@ static const plan_row saga_rows[pawl__pg_saga_statement_count] = {
     [PAWL__PG_SAGA_TAKEN]     = HOT(2600, "uuid[], bigint[]", "keys(1000, 970), same(1::bigint)"),
     [PAWL__PG_SAGA_DELETE]    = HOT(2600, "uuid[], bigint[]", "keys(1000, 970), same(1::bigint)"),
     [PAWL__PG_SAGA_COUNT]     = RARE("", "statistics: counts all rows"),
-    [PAWL__PG_SAGA_WALK]      = HOT(600, "uuid, bigint", "key(1000), 256"),
+    [PAWL__PG_SAGA_SCAN]      = HOT(600, "uuid, bigint", "key(1000), 256"),
 };
 
 /* And for a table without a transitional value, where they differ. */

@@ -17,7 +17,7 @@
 
 #ifdef PAWL_HAVE_POSTGRES
 
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 #include "store/postgres/postgres.h"
 #include "system/postgres_explain.h"
 #include "system/postgres_fill.h"
@@ -41,7 +41,7 @@ static const pawl_saga_table *const tables[] = {&order_table, &move_table};
 #define STATEMENTS_MAX (PAWL__PG_STATEMENT_COUNT + 2 * pawl__pg_saga_statement_count)
 
 typedef struct plans {
-    ground    *p;
+    fixture   *p;
     void      *module;
     session    sessions[SESSIONS];
     statement *statements;
@@ -334,7 +334,7 @@ static int setup(void **state)
 {
     (void)state;
     void *made = NULL;
-    if (ground_setup(&made) != 0)
+    if (fixture_setup(&made) != 0)
         return -1;
     all.p          = made;
     all.statements = calloc(STATEMENTS_MAX, sizeof *all.statements);
@@ -363,7 +363,7 @@ static int teardown(void **state)
     for (size_t i = 0; i < all.count; i++)
         free(all.statements[i].values);
     free(all.statements);
-    return ground_teardown(&made);
+    return fixture_teardown(&made);
 }
 
 /* ---- Tests ---------------------------------------------------------------- */
@@ -482,7 +482,7 @@ static void make_pause_last(pawl_store *store)
 }
 
 /* Entries of handled rows stay in the index while somebody's snapshot can see it: the
- * first claim walks over it, the others begin behind it. */
+ * first claim scans over it, the others begin behind it. */
 TEST(claims_begin_behind_what_was_handled)
 {
     PGconn *leased = raw_open(all.p->schema);
@@ -501,8 +501,8 @@ TEST(claims_begin_behind_what_was_handled)
 
 int main(void)
 {
-    if (ground_server() == NULL)
-        return ground_skip();
+    if (fixture_server() == NULL)
+        return fixture_skip();
     return tests_run(setup, teardown);
 }
 

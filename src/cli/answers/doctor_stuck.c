@@ -513,20 +513,20 @@ static pawl_code count_idle(pawl__doctor *doctor, idle_scan *it, const pawl_saga
 static pawl_code scan_type(pawl__doctor *doctor, idle_scan *it)
 {
     pawl_scan_row  after = {.number = 0};
-    pawl_scan_rows walked;
+    pawl_scan_rows scanned;
     pawl_saga_row *rows;
     pawl_code      code = PAWL_OK;
     while (code == PAWL_OK && !it->is_end && it->seen < SAGAS_MAX) {
         pawl_arena_reset(it->page);
         code = pawl__saga_page(doctor->store, &it->saga->table, it->seen > 0 ? &after : NULL,
-                               SAGAS_PAGE, it->page, &walked, &rows, doctor->error);
-        for (size_t i = 0; code == PAWL_OK && i < walked.count; i++)
+                               SAGAS_PAGE, it->page, &scanned, &rows, doctor->error);
+        for (size_t i = 0; code == PAWL_OK && i < scanned.count; i++)
             code = count_idle(doctor, it, &rows[i]);
-        it->seen += walked.count;
-        it->is_end = walked.count < SAGAS_PAGE;
+        it->seen += scanned.count;
+        it->is_end = scanned.count < SAGAS_PAGE;
         if (code != PAWL_OK || it->is_end)
             continue;
-        after      = (pawl_scan_row){.id = walked.items[walked.count - 1].id};
+        after      = (pawl_scan_row){.id = scanned.items[scanned.count - 1].id};
         it->is_end = pawl__saga_begun(after.id) >= it->limit; /* all later ones began since */
     }
     return code;

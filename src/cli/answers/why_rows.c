@@ -448,14 +448,14 @@ static pawl_code add_collected(pawl__why *why, const pawl_scan_row *row)
 pawl_code pawl__why_collected(pawl__why *why)
 {
     pawl_scan_row   after = {.number = 0};
-    const pawl_scan walk  = {
+    const pawl_scan scan  = {
          .kind = PAWL_SCAN_AGGREGATORS, .after = &after, .count_max = COLLECTED_PAGE};
     pawl_scan_rows rows  = {.count = COLLECTED_PAGE};
     pawl_arena    *arena = pawl__must_create();
     pawl_code      code  = PAWL_OK;
     for (size_t n = 0; rows.count == COLLECTED_PAGE && n < COLLECTED_MAX; n += rows.count) {
         pawl_arena_reset(arena);
-        code = pawl_store_scan(why->store, &walk, arena, &rows, why->error);
+        code = pawl_store_scan(why->store, &scan, arena, &rows, why->error);
         if (code != PAWL_OK)
             rows.count = 0;
         for (size_t i = 0; i < rows.count && !why->is_collected; i++) {

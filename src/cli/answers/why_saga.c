@@ -131,7 +131,7 @@ static void say_cancelled(const pawl__why *why, const pawl_event *event, seen *a
 }
 
 /* Looks for the last cancellation by an operator among the newest events. */
-static pawl_code read_journal(pawl__why *why, seen *all)
+static pawl_code read_events(pawl__why *why, seen *all)
 {
     pawl_event_query query = {.is_backward = true, .count_max = 1};
     pawl_event_rows  rows  = {.count = 0};
@@ -306,7 +306,7 @@ static pawl_code read_all(pawl__why *why, const pawl_saga_row *row, pawl_text so
     if (code == PAWL_OK)
         code = read_history(why, source, all, since);
     if (code == PAWL_OK && all->timeouts.count == 0)
-        code = read_journal(why, all);
+        code = read_events(why, all);
     pawl_text changed = pawl__must_header(row->metadata, PAWL__SAGA_CHANGED, why->arena);
     if (changed.size != 0) /* only sagas with .idle_after have this time of their last save */
         (void)pawl_time_parse(changed, since, NULL);

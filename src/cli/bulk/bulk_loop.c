@@ -113,7 +113,7 @@ static pawl_code settle_slices(pawl__bulk_loop *it, int64_t *begun, size_t size,
     return code;
 }
 
-static pawl_code work_off(pawl__bulk_loop *it, pawl_error *error)
+static pawl_code settle_all(pawl__bulk_loop *it, pawl_error *error)
 {
     size_t    size    = slice_of(it->words->rate), count;
     int64_t   begun   = pawl__steady_now();
@@ -146,7 +146,7 @@ pawl_code pawl__bulk_loop_run(pawl__bulk_loop *it, pawl_error *error)
     if (code == PAWL_OK && !it->words->is_dry && it->begin != NULL)
         code = it->begin(it->context, error);
     if (code == PAWL_OK && !it->words->is_dry)
-        code = work_off(it, error);
+        code = settle_all(it, error);
     return code == PAWL_OK ? pawl__bulk_loop_print(it) : code;
 }
 

@@ -324,12 +324,12 @@ static pawl_code check_by(pawl_upgrade *upgrade, pawl_store *store, const pawl_d
 {
     pawl_scan_row row = {
         .belongs_to = letter->endpoint, .name = letter->queue, .message = letter->message};
-    const pawl_scan      walk = {.kind = PAWL_SCAN_DEAD};
+    const pawl_scan      scan = {.kind = PAWL_SCAN_DEAD};
     const pawl_scan_rows rows = {.items = &row, .count = 1};
     check                it   = {.is_refused = false, .why = PAWL_ERROR_INIT};
     row.message.body          = body;
     pawl_code code =
-        pawl_upgrade_rows(upgrade, store, &walk, &rows, arena, take_finding, &it, error);
+        pawl_upgrade_rows(upgrade, store, &scan, &rows, arena, take_finding, &it, error);
     if (code != PAWL_OK || !it.is_refused)
         return code;
     return pawl_error_set(error, PAWL_EINPUT, "%s", it.why.text);

@@ -142,7 +142,7 @@ static void take(page *made, size_t count, pawl_arena *arena)
     made->count = count;
 }
 
-static pawl_code walk(const pawl__find_cursor *cursor, pawl_arena *arena, page *made,
+static pawl_code scan(const pawl__find_cursor *cursor, pawl_arena *arena, page *made,
                       pawl_error *error)
 {
     static const pawl_scan_kind kinds[] = {[PAWL__FIND_DEAD]       = PAWL_SCAN_DEAD,
@@ -340,7 +340,7 @@ static pawl_code list(const pawl__find_cursor *cursor, pawl_arena *arena, page *
     if (cursor->place == PAWL__FIND_HISTORY)
         return list_history(cursor, arena, made, error);
     return is_by_due(cursor) ? list_queue(cursor, arena, made, error)
-                             : walk(cursor, arena, made, error);
+                             : scan(cursor, arena, made, error);
 }
 
 pawl_code pawl__find_page(pawl__find_cursor *cursor, pawl_arena *arena, pawl__found **rows,

@@ -214,7 +214,7 @@ pawl_code pawl__recovery_add(pawl__recovery_rows *rows, const char *text, size_t
 bool pawl__recovery_join(pawl__recovery_rows *rows, const pawl_recovery *row, size_t line)
 {
     for (size_t i = 0; i < rows->count; i++)
-        if (pawl__recovery_hides(&rows->items[i], row))
+        if (pawl__recovery_shadows(&rows->items[i], row))
             return true;
     if (rows->count == PAWL_RECOVERY_ROWS_MAX)
         return false;

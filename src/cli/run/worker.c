@@ -66,13 +66,13 @@ static const pawl__column columns[] = {
 };
 
 /* An isolated message that the worker runs: it has an in-flight marker. */
-typedef struct stamped_row {
+typedef struct marked_row {
     pawl_text message_id, type, queue;
     pawl_time since;
     int32_t   crashes; /* before */
-} stamped_row;
+} marked_row;
 
-#define STAMPED(key, kind, member, ...) PAWL__COLUMN(stamped_row, key, kind, member, __VA_ARGS__)
+#define STAMPED(key, kind, member, ...) PAWL__COLUMN(marked_row, key, kind, member, __VA_ARGS__)
 static const pawl__column stamped_columns[] = {
     STAMPED("message_id", TEXT, message_id, "message"),
     STAMPED("type", TEXT, type, "type"),
@@ -148,36 +148,35 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 /* ---- Show ------------------------------------------------------------------ */
 
 /* The messages with an in-flight marker of the worker, from all queues read so far. */
-typedef struct stamped_rows {
-    pawl_uuid    worker;
-    pawl_text    queue;
-    pawl_arena  *arena;
-    stamped_row *items;
-    size_t       count, capacity;
-} stamped_rows;
+typedef struct marked_rows {
+    pawl_uuid   worker;
+    pawl_text   queue;
+    pawl_arena *arena;
+    marked_row *items;
+    size_t      count, capacity;
+} marked_rows;
 
 /* Adds the message if its row has an in-flight marker of the worker. */
-static void add_stamped(void *context, const pawl_queue_message *message)
+static void add_marked(void *context, const pawl_queue_message *message)
 {
-    stamped_rows         *rows = context;
+    marked_rows          *rows = context;
     const pawl_queue_row *row  = &message->row;
-    pawl_worker_in_flight stamp;
-    if (row->crashes == 0 || !pawl_worker_in_flight_read(rows->arena, row->history, &stamp) ||
-        pawl_uuid_compare(stamp.worker.uuid, rows->worker) != 0)
+    pawl_worker_in_flight marker;
+    if (row->crashes == 0 || !pawl_worker_in_flight_read(rows->arena, row->history, &marker) ||
+        pawl_uuid_compare(marker.worker.uuid, rows->worker) != 0)
         return;
     rows->items = pawl__must_grow(rows->arena, rows->items, rows->count, &rows->capacity,
                                   sizeof *rows->items);
     rows->items[rows->count++] =
-        (stamped_row){.message_id = pawl__must_text(rows->arena, row->message.id),
-                      .type       = pawl__must_text(rows->arena, row->message.type),
-                      .queue      = rows->queue,
-                      .since      = stamp.at,
-                      .crashes    = row->crashes - 1};
+        (marked_row){.message_id = pawl__must_text(rows->arena, row->message.id),
+                     .type       = pawl__must_text(rows->arena, row->message.type),
+                     .queue      = rows->queue,
+                     .since      = marker.at,
+                     .crashes    = row->crashes - 1};
 }
 
 /* Reads the oldest messages of each queue with due messages. */
-static pawl_code find_stamped(pawl_store *store, pawl_time now, stamped_rows *rows,
-                              pawl_error *error)
+static pawl_code find_marked(pawl_store *store, pawl_time now, marked_rows *rows, pawl_error *error)
 {
     pawl_queue_infos infos = {.count = 0};
     size_t           count = 0;
@@ -187,7 +186,7 @@ static pawl_code find_stamped(pawl_store *store, pawl_time now, stamped_rows *ro
             .queue = infos.items[i].queue, .due_max = now, .count_max = HEAD_ROWS};
         rows->queue = query.queue;
         if (infos.items[i].ready > 0)
-            code = pawl__queue_each(store, &query, add_stamped, rows, &count, error);
+            code = pawl__queue_each(store, &query, add_marked, rows, &count, error);
     }
     return code;
 }
@@ -196,12 +195,12 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const verb_fields *fields = context;
     worker_row        *rows = NULL, *found = NULL;
-    stamped_rows       stamped = {.arena = arena};
-    size_t             count   = 0;
-    pawl_uuid          id      = {{0}};
-    pawl__view         view    = pawl__view_of(&workers, fields->is_json, arena);
-    view.level                 = PAWL__LEVEL_SHOW;
-    pawl_code code             = pawl_uuid_parse(pawl_text_of(fields->id), &id, error);
+    marked_rows        marked = {.arena = arena};
+    size_t             count  = 0;
+    pawl_uuid          id     = {{0}};
+    pawl__view         view   = pawl__view_of(&workers, fields->is_json, arena);
+    view.level                = PAWL__LEVEL_SHOW;
+    pawl_code code            = pawl_uuid_parse(pawl_text_of(fields->id), &id, error);
     if (code == PAWL_OK)
         code = find_rows(fields, store, view.now, arena, &rows, &count, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
@@ -211,13 +210,13 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
         return pawl_error_set(error, PAWL_ENOTFOUND,
                               "no worker %s is alive: `pawl worker list` has those that are",
                               fields->id);
-    stamped.worker = id;
+    marked.worker = id;
     if (code == PAWL_OK)
-        code = find_stamped(store, view.now, &stamped, error);
+        code = find_marked(store, view.now, &marked, error);
     if (code != PAWL_OK)
         return code;
     found->next =
-        stamped.count > 0
+        marked.count > 0
             ? PAWL_TEXT("the message below, which it runs isolated, as processes crashed "
                         "before")
             : pawl__must_printf(
@@ -225,8 +224,8 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
                   "not known: this store keeps no row for a claim; messages in flight are among the due "
                   "messages of `pawl queue peek %.*s --due now`; one that runs isolated after a crash is named",
                   PAWL_TEXT_ARGS(found->info.endpoint));
-    const pawl__inner_rows isolated = {"isolated", stamped_columns, sizeof(stamped_row),
-                                       stamped.items, stamped.count};
+    const pawl__inner_rows isolated = {"isolated", stamped_columns, sizeof(marked_row),
+                                       marked.items, marked.count};
     return pawl__row_show(&view, found, &isolated, 1);
 }
 

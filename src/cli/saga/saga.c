@@ -145,15 +145,15 @@ const pawl__report pawl__saga_verb_reports[] = {
 
 /* ---- Tables ---------------------------------------------------------------- */
 
-typedef struct table_walk {
+typedef struct table_scan {
     const pawl__saga_fields *fields;
     pawl_store              *store;
     size_t                   at;    /* index of the current table */
     pawl_scan_row            after; /* last row that was read from it */
     bool                     is_behind;
-} table_walk;
+} table_scan;
 
-static const pawl_saga_table *table_of(const table_walk *it)
+static const pawl_saga_table *table_of(const table_scan *it)
 {
     return it->fields->book.tables.items[it->at];
 }
@@ -180,7 +180,7 @@ static pawl_code check_type(const pawl__saga_fields *fields, pawl_text type, paw
 /* ---- Rows ------------------------------------------------------------------ */
 
 /* Masks secret members of the state; a state that is not JSON is masked as a whole. */
-static pawl_text state_text(const table_walk *it, const pawl_saga *saga, pawl_text data,
+static pawl_text state_text(const table_scan *it, const pawl_saga *saga, pawl_text data,
                             pawl_arena *arena)
 {
     pawl_text masked = PAWL_TEXT("\"" PAWL_MASKED "\"");
@@ -192,7 +192,7 @@ static pawl_text state_text(const table_walk *it, const pawl_saga *saga, pawl_te
     return masked;
 }
 
-static void fill(const table_walk *it, const pawl_scan_row *walked, const pawl_saga_row *row,
+static void fill(const table_scan *it, const pawl_scan_row *scanned, const pawl_saga_row *row,
                  pawl_arena *arena, shown_saga *saga)
 {
     const pawl_saga_table *table = table_of(it);
@@ -201,11 +201,11 @@ static void fill(const table_walk *it, const pawl_scan_row *walked, const pawl_s
                                                 .table               = table->name,
                                                 .value               = pawl__saga_value(&row->main, arena),
                                                 .transitional        = pawl__saga_value(&row->transitional, arena),
-                                                .id                  = walked->id,
+                                                .id                  = scanned->id,
                                                 .version             = row->version,
-                                                .type_version        = walked->type_version,
-                                                .persistence_version = walked->persistence_version,
-                                                .begun               = pawl__saga_begun(walked->id),
+                                                .type_version        = scanned->type_version,
+                                                .persistence_version = scanned->persistence_version,
+                                                .begun               = pawl__saga_begun(scanned->id),
                                                 .state_size          = (int64_t)row->data.size,
                                                 .metadata            = row->metadata};
     if (pawl__saga_is_secret(spec) && !it->fields->is_revealed)
@@ -218,32 +218,32 @@ static void fill(const table_walk *it, const pawl_scan_row *walked, const pawl_s
     saga->name =
         pawl__must_printf(arena, "%.*s/%.*s", PAWL_TEXT_ARGS(table->type),
                           PAWL_TEXT_ARGS(saga->value.size == 0 || pawl__saga_is_secret(spec)
-                                             ? pawl__uuid_text(walked->id, arena)
+                                             ? pawl__uuid_text(scanned->id, arena)
                                              : saga->value));
 }
 
-/* Adds a page of the current table. `*walked_count` is below `count_max` at the table's end. */
-static pawl_code add_page(table_walk *it, size_t count_max, pawl_arena *arena, shown_saga *sagas,
-                          size_t *count, size_t *walked_count, pawl_error *error)
+/* Adds a page of the current table. `*scanned_count` is below `count_max` at the table's end. */
+static pawl_code add_page(table_scan *it, size_t count_max, pawl_arena *arena, shown_saga *sagas,
+                          size_t *count, size_t *scanned_count, pawl_error *error)
 {
-    pawl_scan_rows walked;
+    pawl_scan_rows scanned;
     pawl_saga_row *rows;
     pawl_code code = pawl__saga_page(it->store, table_of(it), it->is_behind ? &it->after : NULL,
-                                     count_max, arena, &walked, &rows, error);
-    for (size_t i = 0; code == PAWL_OK && i < walked.count; i++)
+                                     count_max, arena, &scanned, &rows, error);
+    for (size_t i = 0; code == PAWL_OK && i < scanned.count; i++)
         if (rows[i].presence == PAWL_SAGA_THERE)
-            fill(it, &walked.items[i], &rows[i], arena, &sagas[(*count)++]);
-    if (walked.count > 0)
-        it->after = (pawl_scan_row){.id = walked.items[walked.count - 1].id};
-    it->is_behind = it->is_behind || walked.count > 0;
-    *walked_count = walked.count;
+            fill(it, &scanned.items[i], &rows[i], arena, &sagas[(*count)++]);
+    if (scanned.count > 0)
+        it->after = (pawl_scan_row){.id = scanned.items[scanned.count - 1].id};
+    it->is_behind  = it->is_behind || scanned.count > 0;
+    *scanned_count = scanned.count;
     return code;
 }
 
 /* ---- List ------------------------------------------------------------------ */
 
 /* Begins to read a table; --after ID applies to each table of the type. */
-static void enter_table(table_walk *it)
+static void enter_table(table_scan *it)
 {
     const char *after = it->fields->after;
     it->is_behind     = after != NULL && strchr(after, '/') == NULL;
@@ -253,7 +253,7 @@ static void enter_table(table_walk *it)
 }
 
 /* --after TABLE/ID begins in that table, behind the id. */
-static pawl_code enter_first(table_walk *it, pawl_error *error)
+static pawl_code enter_first(table_scan *it, pawl_error *error)
 {
     const char *after = it->fields->after, *slash = after != NULL ? strrchr(after, '/') : NULL;
     enter_table(it);
@@ -272,15 +272,15 @@ static pawl_code enter_first(table_walk *it, pawl_error *error)
 static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
                            size_t *count, pawl_error *error)
 {
-    table_walk *it    = context;
+    table_scan *it    = context;
     pawl_text   type  = pawl_text_of(it->fields->type);
     shown_saga *sagas = pawl__must_take(arena, (count_max + 1) * sizeof *sagas);
     pawl_code   code  = PAWL_OK;
     while (code == PAWL_OK && *count < count_max && it->at < it->fields->book.tables.count) {
-        size_t left = count_max - *count, walked = 0;
+        size_t left = count_max - *count, scanned = 0;
         if (type.size == 0 || pawl_text_equal(type, table_of(it)->type))
-            code = add_page(it, left, arena, sagas, count, &walked, error);
-        if (code == PAWL_OK && walked < left) {
+            code = add_page(it, left, arena, sagas, count, &scanned, error);
+        if (code == PAWL_OK && scanned < left) {
             it->at++;
             enter_table(it);
         }
@@ -291,7 +291,7 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
 
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
-    table_walk it   = {.fields = context, .store = store};
+    table_scan it   = {.fields = context, .store = store};
     pawl__view view = pawl__view_of(&saga_noun, it.fields->is_json, arena);
     pawl_code  code = PAWL_OK;
     if (it.fields->type != NULL)
@@ -303,15 +303,15 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 
 /* ---- Show ------------------------------------------------------------------ */
 
-static pawl_code show_row(table_walk *it, const pawl_saga_row *row, pawl_arena *arena,
+static pawl_code show_row(table_scan *it, const pawl_saga_row *row, pawl_arena *arena,
                           bool *is_there, pawl_error *error)
 {
     pawl_timeout_rows timeouts = {.count = 0};
     shown_saga        saga     = {.version = 0};
-    size_t            count = 0, walked = 0;
+    size_t            count = 0, scanned = 0;
     it->is_behind  = true;
     it->after      = (pawl_scan_row){.id = pawl__id_before(row->id.uuid)};
-    pawl_code code = add_page(it, 1, arena, &saga, &count, &walked, error);
+    pawl_code code = add_page(it, 1, arena, &saga, &count, &scanned, error);
     *is_there      = count > 0 && pawl_uuid_compare(saga.id, row->id.uuid) == 0;
     if (code == PAWL_OK && *is_there)
         code = pawl_store_timeout_list(it->store, row->id, TIMEOUTS_MAX, arena, &timeouts, error);
@@ -323,7 +323,7 @@ static pawl_code show_row(table_walk *it, const pawl_saga_row *row, pawl_arena *
 }
 
 /* Shows the operators' actions on a saga that was deleted, if the word has its id. */
-static pawl_code show_gone(const table_walk *it, pawl_text type, pawl_text value, pawl_arena *arena,
+static pawl_code show_gone(const table_scan *it, pawl_text type, pawl_text value, pawl_arena *arena,
                            pawl_error *error)
 {
     pawl__view      view = pawl__view_of(&saga_noun, it->fields->is_json, arena);
@@ -343,7 +343,7 @@ static pawl_code show_gone(const table_walk *it, pawl_text type, pawl_text value
 
 static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
-    table_walk    it       = {.fields = context, .store = store};
+    table_scan    it       = {.fields = context, .store = store};
     bool          is_there = false;
     pawl_text     type, value;
     pawl_saga_row row;

@@ -107,22 +107,22 @@ pawl_code pawl__saga_find(pawl_store *store, const pawl__saga_tables *tables, pa
 
 pawl_code pawl__saga_page(pawl_store *store, const pawl_saga_table *table,
                           const pawl_scan_row *after, size_t count_max, pawl_arena *arena,
-                          pawl_scan_rows *walked, pawl_saga_row **rows, pawl_error *error)
+                          pawl_scan_rows *scanned, pawl_saga_row **rows, pawl_error *error)
 {
-    const pawl_scan walk = {
+    const pawl_scan scan = {
         .kind = PAWL_SCAN_SAGAS, .table = table, .after = after, .count_max = count_max};
-    *walked        = (pawl_scan_rows){.count = 0};
-    pawl_code code = pawl_store_scan(store, &walk, arena, walked, error);
+    *scanned       = (pawl_scan_rows){.count = 0};
+    pawl_code code = pawl_store_scan(store, &scan, arena, scanned, error);
     if (code == PAWL_ESCHEMA) {
-        walked->count = 0;
-        code          = PAWL_OK;
+        scanned->count = 0;
+        code           = PAWL_OK;
     }
-    pawl_value *ids = pawl__must_take(arena, (walked->count + 1) * sizeof *ids);
-    *rows           = pawl__must_take(arena, (walked->count + 1) * sizeof **rows);
-    for (size_t i = 0; i < walked->count; i++)
-        ids[i] = pawl_value_uuid(walked->items[i].id);
-    return code == PAWL_OK && walked->count > 0
-               ? pawl_store_saga_load(store, table, PAWL_SAGA_BY_ID, ids, walked->count,
+    pawl_value *ids = pawl__must_take(arena, (scanned->count + 1) * sizeof *ids);
+    *rows           = pawl__must_take(arena, (scanned->count + 1) * sizeof **rows);
+    for (size_t i = 0; i < scanned->count; i++)
+        ids[i] = pawl_value_uuid(scanned->items[i].id);
+    return code == PAWL_OK && scanned->count > 0
+               ? pawl_store_saga_load(store, table, PAWL_SAGA_BY_ID, ids, scanned->count,
                                       PAWL_SAGA_UNLOCKED, arena, *rows, error)
                : code;
 }

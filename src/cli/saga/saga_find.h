@@ -44,7 +44,7 @@ pawl_code pawl__saga_find(pawl_store *store, const pawl__saga_tables *tables, pa
  * missing if the saga ended in between. A table that does not exist has no sagas. */
 pawl_code pawl__saga_page(pawl_store *store, const pawl_saga_table *table,
                           const pawl_scan_row *after, size_t count_max, pawl_arena *arena,
-                          pawl_scan_rows *walked, pawl_saga_row **rows, pawl_error *error);
+                          pawl_scan_rows *scanned, pawl_saga_row **rows, pawl_error *error);
 
 /* The first saga of that name. All sagas of one name in an application have the same state. */
 const pawl_saga *pawl__saga_of(const pawl_application *application, pawl_text type);

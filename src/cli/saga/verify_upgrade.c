@@ -85,10 +85,10 @@ static pawl_code keep_key(run *it, const pawl_scan_row *row, pawl_error *error)
     return PAWL_OK;
 }
 
-static pawl_code look_at_page(run *it, const pawl_scan *walk, const pawl_scan_rows *rows,
+static pawl_code look_at_page(run *it, const pawl_scan *scan, const pawl_scan_rows *rows,
                               pawl_error *error)
 {
-    pawl_code code = pawl_upgrade_rows(it->upgrade, it->store, walk, rows, it->arena,
+    pawl_code code = pawl_upgrade_rows(it->upgrade, it->store, scan, rows, it->arena,
                                        pawl__verify_add, it->report, error);
     if (code != PAWL_OK || rows->count == 0)
         return code;
@@ -103,26 +103,26 @@ static pawl_code look_at_page(run *it, const pawl_scan *walk, const pawl_scan_ro
 }
 
 /* Reads a stage; `is_behind`: only the rows behind the cursor's. A saga table that does not exist has none. */
-static pawl_code look_at_stage(run *it, pawl_scan walk, bool is_behind, pawl_error *error)
+static pawl_code look_at_stage(run *it, pawl_scan scan, bool is_behind, pawl_error *error)
 {
     pawl_scan_rows rows;
     pawl_code      code = PAWL_OK;
-    walk.count_max      = it->fields->rate < PAGE ? (size_t)it->fields->rate : PAGE;
+    scan.count_max      = it->fields->rate < PAGE ? (size_t)it->fields->rate : PAGE;
     do {
         pawl_arena_reset(it->arena);
-        walk.after = is_behind ? &it->cursor.row : NULL;
-        code       = pawl_store_scan(it->store, &walk, it->arena, &rows, error);
-        if (code == PAWL_ESCHEMA && walk.kind == PAWL_SCAN_SAGAS && !is_behind)
+        scan.after = is_behind ? &it->cursor.row : NULL;
+        code       = pawl_store_scan(it->store, &scan, it->arena, &rows, error);
+        if (code == PAWL_ESCHEMA && scan.kind == PAWL_SCAN_SAGAS && !is_behind)
             return PAWL_OK;
         if (code == PAWL_OK)
-            code = look_at_page(it, &walk, &rows, error);
+            code = look_at_page(it, &scan, &rows, error);
         is_behind = true;
-    } while (code == PAWL_OK && rows.count == walk.count_max);
+    } while (code == PAWL_OK && rows.count == scan.count_max);
     return code;
 }
 
 /* Reads a stage, unless it comes before the cursor's: an earlier run has done those. */
-static pawl_code enter_stage(run *it, const char *name, pawl_scan walk, bool *is_sought,
+static pawl_code enter_stage(run *it, const char *name, pawl_scan scan, bool *is_sought,
                              pawl_error *error)
 {
     bool is_behind = *is_sought && pawl_text_equal(it->cursor.stage, pawl_text_of(name));
@@ -131,7 +131,7 @@ static pawl_code enter_stage(run *it, const char *name, pawl_scan walk, bool *is
     *is_sought = false;
     snprintf(it->stage, sizeof it->stage, "%s", name);
     it->cursor.stage = pawl_text_of(it->stage);
-    return look_at_stage(it, walk, is_behind, error);
+    return look_at_stage(it, scan, is_behind, error);
 }
 
 static pawl_code look_at_all(run *it, pawl_error *error)
@@ -150,8 +150,8 @@ static pawl_code look_at_all(run *it, pawl_error *error)
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         char name[300];
         snprintf(name, sizeof name, "sagas %.*s", PAWL_TEXT_ARGS(tables[i]->name));
-        const pawl_scan walk = {.kind = PAWL_SCAN_SAGAS, .table = tables[i]};
-        code                 = enter_stage(it, name, walk, &is_sought, error);
+        const pawl_scan scan = {.kind = PAWL_SCAN_SAGAS, .table = tables[i]};
+        code                 = enter_stage(it, name, scan, &is_sought, error);
     }
     for (int kind = PAWL_SCAN_QUEUE; code == PAWL_OK && kind <= PAWL_SCAN_DEAD; kind++)
         code = enter_stage(it, names[kind], (pawl_scan){.kind = (pawl_scan_kind)kind}, &is_sought,

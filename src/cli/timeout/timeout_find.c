@@ -85,10 +85,10 @@ pawl_code pawl__timeout_find(pawl_store *store, pawl_uuid id, pawl_arena *arena,
                              pawl_timeout_row *row, bool *is_there, pawl_error *error)
 {
     pawl_scan_row     after = {.id = pawl__id_before(id)};
-    const pawl_scan   walk  = {.kind = PAWL_SCAN_TIMEOUTS, .after = &after, .count_max = 1};
+    const pawl_scan   scan  = {.kind = PAWL_SCAN_TIMEOUTS, .after = &after, .count_max = 1};
     pawl_scan_rows    found = {.count = 0};
     pawl_timeout_rows rows  = {.count = 0};
-    pawl_code         code  = pawl_store_scan(store, &walk, arena, &found, error);
+    pawl_code         code  = pawl_store_scan(store, &scan, arena, &found, error);
     *is_there               = false;
     if (code != PAWL_OK || found.count == 0 || pawl_uuid_compare(found.items[0].id, id) != 0)
         return code;

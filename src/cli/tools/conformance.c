@@ -51,9 +51,9 @@ const pawl__report pawl__conformance_verb_reports[] = {
 
 /* ---- The store ------------------------------------------------------------ */
 
-static void fresh(const suite_ground *ground, unsigned number, suite_address *address)
+static void fresh(const suite_fixture *fixture, unsigned number, suite_address *address)
 {
-    const verb_fields *fields = ground->context;
+    const verb_fields *fields = fixture->context;
     (void)number;
     snprintf(address->url, sizeof address->url, "%s", fields->at.store);
     snprintf(address->prefix, sizeof address->prefix, "%s", fields->at.prefix);
@@ -65,17 +65,17 @@ static void ignore_line(pawl_text line, void *context)
     (void)context;
 }
 
-static pawl_code make(const suite_ground *ground, const suite_address *address,
+static pawl_code make(const suite_fixture *fixture, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error)
 {
-    (void)ground;
+    (void)fixture;
     return pawl_store_schema(address->url, PAWL_SCHEMA_APPLY, spec, ignore_line, NULL, error);
 }
 
-static pawl_code drop(const suite_ground *ground, const suite_address *address,
+static pawl_code drop(const suite_fixture *fixture, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error)
 {
-    (void)ground;
+    (void)fixture;
     return pawl_store_schema(address->url, PAWL_SCHEMA_DROP, spec, ignore_line, NULL, error);
 }
 
@@ -335,7 +335,7 @@ static int run(const verb_fields *fields)
     if (all == NULL)
         return pawl__fail(PAWL_ENOMEM, NULL);
     unsigned            items[SUITE_RESULT_COUNT] = {0};
-    const suite_ground  ground                    = {.name    = fields->at.store,
+    const suite_fixture fixture                   = {.name    = fields->at.store,
                                                      .context = (void *)(uintptr_t)fields,
                                                      .fresh   = fresh,
                                                      .make    = make,
@@ -351,7 +351,7 @@ static int run(const verb_fields *fields)
     pthread_mutex_init(&all->watch.mutex, NULL);
     pthread_cond_init(&all->watch.changed, NULL);
     bool     is_watched = pthread_create(&watcher, NULL, watch_cases, &all->watch) == 0;
-    unsigned failed     = suite_run(&ground, &options);
+    unsigned failed     = suite_run(&fixture, &options);
     watch_next(&all->watch, NULL);
     if (is_watched)
         pthread_join(watcher, NULL);
@@ -391,17 +391,17 @@ static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
  * which cannot be used gives one error and not one for each case. */
 static pawl_code prepare(const verb_fields *fields, pawl_error *error)
 {
-    const suite_ground ground  = {.context = (void *)(uintptr_t)fields};
-    suite_address      address = {.url = ""};
-    suite_tables       tables;
-    pawl_code          code = PAWL_OK;
-    fresh(&ground, 0, &address);
+    const suite_fixture fixture = {.context = (void *)(uintptr_t)fields};
+    suite_address       address = {.url = ""};
+    suite_tables        tables;
+    pawl_code           code = PAWL_OK;
+    fresh(&fixture, 0, &address);
     suite_tables_make(&tables, &address);
     if (!fields->is_drop)
         code = check_free(fields, error);
     if (code == PAWL_OK && !fields->is_drop)
-        code = make(&ground, &address, &tables.spec, error);
-    return code == PAWL_OK ? drop(&ground, &address, &tables.spec, error) : code;
+        code = make(&fixture, &address, &tables.spec, error);
+    return code == PAWL_OK ? drop(&fixture, &address, &tables.spec, error) : code;
 }
 
 int pawl__conformance_verb(const pawl__verb *verb, int count, char **words)

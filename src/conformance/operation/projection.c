@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "conformance/suite/journal.h"
+#include "conformance/suite/event_store.h"
 #include "conformance/suite/suite.h"
 #include "pawl/operations.h"
 #include "pawl/store_calls.h"

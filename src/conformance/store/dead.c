@@ -177,7 +177,7 @@ static void letters_are_found_by_a_part_of_their_error(suite *s)
     FOUND("", .error_part = TEXT("the bank is closed."));
 }
 
-/* A walk through pages that removes letters misses none: a page may begin after a letter that no longer exists. */
+/* A scan through pages that removes letters misses none: a page may begin after a letter that no longer exists. */
 static void letters_are_found_behind_one_that_went(suite *s)
 {
     pawl_store *a = suite_open(s);

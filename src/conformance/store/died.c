@@ -202,7 +202,7 @@ static void a_death_that_is_old_is_swept(suite *s)
 }
 
 /* Before a worker runs a handler alone, it records that in the row, and claims the row again. */
-static void stamp_a_message(suite *s, pawl_store *store)
+static void mark_a_message(suite *s, pawl_store *store)
 {
     suite_send(s, store, TEXT("orders"), "m-1", SUITE_NOW);
     suite_send(s, store, TEXT("orders"), "m-2", SUITE_NOW);
@@ -224,7 +224,7 @@ static void stamp_a_message(suite *s, pawl_store *store)
 
 static void the_message_in_hand_is_on_record(suite *s)
 {
-    die(s, stamp_a_message);
+    die(s, mark_a_message);
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, await_died(s, a).count, 1);
     pawl_queue_rows rows = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 9);
@@ -238,7 +238,7 @@ static void the_message_in_hand_is_on_record(suite *s)
 }
 
 /* Before a worker runs a flush alone, it records that in a stream of the partition. */
-static void stamp_a_flush(suite *s, pawl_store *store)
+static void mark_a_flush(suite *s, pawl_store *store)
 {
     pawl_message            crate = suite_message(s, TEXT("m-1"));
     pawl_leased_batch       taken = {.count = 0};
@@ -270,7 +270,7 @@ static void the_flush_in_hand_is_on_record(suite *s)
         .stream = TEXT(PAWL_ISOLATED_STREAMS "/crates/red"), .is_backward = true, .count_max = 1};
     pawl_event_rows        rows = {.count = 0};
     pawl_aggregator_counts gate = {.all = 0};
-    die(s, stamp_a_flush);
+    die(s, mark_a_flush);
     pawl_store *look = suite_open_bare(s);
     EXPECT_EQ(s, await_died(s, look).count, 1);
     pawl_store *a = suite_open(s), *b = suite_open(s);

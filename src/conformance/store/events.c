@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "conformance/suite/journal.h"
+#include "conformance/suite/event_store.h"
 #include "pawl/limits.h"
 
 #include <string.h>
@@ -186,7 +186,8 @@ static void what_was_rolled_back_leaves_no_gap(suite *s)
 }
 
 /* Appends in the open transaction of `by`. */
-static void append_in_hold(suite *s, pawl_store *by, const char *stream, size_t count)
+static void append_in_handler_transaction(suite *s, pawl_store *by, const char *stream,
+                                          size_t count)
 {
     suite_set set = suite_changes(s);
     suite_add_events(&set, pawl_text_of(stream), 0, count);
@@ -202,8 +203,8 @@ static void a_late_commit_is_not_skipped(suite *s)
     suite_need_overlap(s, a);
     EXPECT_OK(s, pawl_store_handler_transaction_begin(slow, &s->error));
     EXPECT_OK(s, pawl_store_handler_transaction_begin(gone, &s->error));
-    append_in_hold(s, slow, "Slow", 2);
-    append_in_hold(s, gone, "Gone", 2);
+    append_in_handler_transaction(s, slow, "Slow", 2);
+    append_in_handler_transaction(s, gone, "Gone", 2);
     suite_append(s, a, "Fast", 0, 2);
     EXPECT_EQ(s, suite_number(s, a), 2);
     pawl_event_rows rows = expect_gapless(s, a, 2);
@@ -229,7 +230,7 @@ static void a_streams_positions_follow_its_versions(suite *s)
     int64_t     count = 0;
     suite_need_overlap(s, a);
     EXPECT_OK(s, pawl_store_handler_transaction_begin(slow, &s->error));
-    append_in_hold(s, slow, "Slow", 1);
+    append_in_handler_transaction(s, slow, "Slow", 1);
     for (int64_t round = 0; round < 3; round++) {
         suite_append(s, a, "Fast", round * OTHERS, OTHERS);
         EXPECT_OK(s, pawl_store_event_number(a, 2 * OTHERS, &count, &s->error));
@@ -367,7 +368,7 @@ static const suite_case cases[] = {
     {"O1 O4 what was rolled back leaves no gap", what_was_rolled_back_leaves_no_gap},
     {"O3 O4 a late commit is not skipped", a_late_commit_is_not_skipped},
     {"O3 O4 a stream's positions follow its versions", a_streams_positions_follow_its_versions},
-    {"O4 D19 names of the journal reach their limit and no byte more",
+    {"O4 D19 names of the event store reach their limit and no byte more",
      names_reach_their_limit_and_no_byte_more},
     {"O1 D19 an event's body reaches its limit and no byte more",
      a_body_reaches_its_limit_and_no_byte_more},

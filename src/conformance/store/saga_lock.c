@@ -59,7 +59,7 @@ static void finish(suite *s, pawl_store *store, int64_t seq, const pawl_saga_row
     COMMIT(&set, store);
 }
 
-static void a_locked_row_is_elsewhere_until_the_commit(suite *s)
+static void a_locked_row_is_busy_until_the_commit(suite *s)
 {
     pawl_store *a, *b;
     begin(s, &a, &b);
@@ -219,8 +219,7 @@ static void a_conflict_does_not_wait_for_a_lock(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"S32 S9 a locked row is elsewhere until the commit",
-     a_locked_row_is_elsewhere_until_the_commit},
+    {"S32 S9 a locked row is busy until the commit", a_locked_row_is_busy_until_the_commit},
     {"S32 S16 each row of a load is answered for itself", each_row_is_answered_for_itself},
     {"S32 S22 a lock holds by every key", a_lock_holds_by_every_key},
     {"S32 E16 a lock ends with a release and with its worker",

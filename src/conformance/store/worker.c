@@ -378,7 +378,7 @@ static void a_hold_ends_with_commit_or_handler_transaction_end(suite *s)
 }
 
 /* Begins a transaction and locks the row, as for a pessimistic saga. */
-static pawl_code find_in_hold(suite *s, pawl_store *store, pawl_saga_row *row)
+static pawl_code find_in_handler_transaction(suite *s, pawl_store *store, pawl_saga_row *row)
 {
     pawl_value ref  = pawl_value_text(TEXT("order-1"));
     pawl_code  code = pawl_store_handler_transaction_begin(store, &s->error);
@@ -388,7 +388,7 @@ static pawl_code find_in_hold(suite *s, pawl_store *store, pawl_saga_row *row)
                : code;
 }
 
-static void save_in_hold(suite *s, pawl_store *store, int64_t version)
+static void save_in_handler_transaction(suite *s, pawl_store *store, int64_t version)
 {
     COMMIT_ONE(s, store, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(1),
                .version = version, .metadata = TEXT("{}"), .data = TEXT("{}"),
@@ -404,17 +404,17 @@ static void a_second_locked_find_waits_or_can_be_tried_again(suite *s)
     if ((pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
         suite_not_applicable(s, "the store has no transaction that a handler could use");
     suite_insert_order(s, a, 1, "order-1");
-    EXPECT_OK(s, find_in_hold(s, a, &row));
+    EXPECT_OK(s, find_in_handler_transaction(s, a, &row));
     EXPECT_EQ(s, row.version, 1);
     pawl_store *brief = suite_open_brief(s);
-    pawl_code   code  = find_in_hold(s, brief, &row);
+    pawl_code   code  = find_in_handler_transaction(s, brief, &row);
     EXPECT(s, code != PAWL_OK);
     EXPECT(s, pawl_code_retry(code) != PAWL_RETRY_NEVER);
     pawl_store_handler_transaction_end(brief);
-    save_in_hold(s, a, 1);
-    EXPECT_OK(s, find_in_hold(s, b, &row));
+    save_in_handler_transaction(s, a, 1);
+    EXPECT_OK(s, find_in_handler_transaction(s, b, &row));
     EXPECT_EQ(s, row.version, 2);
-    save_in_hold(s, b, 2);
+    save_in_handler_transaction(s, b, 2);
     EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 1).version, 3);
 }
 
@@ -449,7 +449,7 @@ static void a_hold_that_is_rolled_back_keeps_the_claims(suite *s)
     pawl_queue_rows rows = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 1);
     EXPECT_EQ(s, rows.count, 1);
     for (int tries = 0; tries < 3; tries++) {
-        EXPECT_OK(s, find_in_hold(s, a, &row));
+        EXPECT_OK(s, find_in_handler_transaction(s, a, &row));
         pawl_store_handler_transaction_end(a);
         pawl_store     *other = suite_open(s);
         pawl_queue_rows left  = suite_claim(s, other, TEXT("orders"), SUITE_NOW, 9);

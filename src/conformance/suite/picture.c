@@ -51,7 +51,7 @@ static void add_fold(suite_set *set, int64_t version)
         .dispatches = TEXT("[]"), .at = SUITE_NOW);
 }
 
-static void add_journal(suite_set *set)
+static void add_events(suite_set *set)
 {
     add_event(set, "Account/1", 1, true);
     add_event(set, "Account/1", 2, false);
@@ -74,7 +74,7 @@ static int64_t make_dead(suite *s, pawl_store *store)
 void suite_world_make(suite_world *world, suite *s, pawl_store *store)
 {
     suite_set set = suite_changes(s);
-    add_journal(&set);
+    add_events(&set);
     for (int i = 1; i <= 2; i++)
         ADD(&set, queue_send, .queue = TEXT("orders"), .due = SUITE_NOW + i,
             .message = suite_message(s, suite_printf(s, "w-%d", i)));
@@ -250,7 +250,7 @@ static void draw_outbox(picture *p, pawl_store *store)
     }
 }
 
-static void draw_journal(picture *p, pawl_store *store)
+static void draw_events(picture *p, pawl_store *store)
 {
     static const char *const streams[] = {"Account/1", "Account/2"};
     for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
@@ -324,7 +324,7 @@ pawl_text suite_picture(suite *s, pawl_store *store)
     draw_sagas(&p, store);
     draw_timeouts(&p, store);
     draw_outbox(&p, store);
-    draw_journal(&p, store);
+    draw_events(&p, store);
     draw_aggregators(&p, store);
     draw_rest(&p, store);
     return (pawl_text){.data = p.data, .size = p.size};

@@ -37,15 +37,15 @@ static const suite_cases *const all_cases[] = {
     &cases_op_snapshot,
     &cases_op_outbox,
     &cases_saga_lock,
-    &cases_journal,
+    &cases_event_store,
     &cases_events,
-    &cases_journal_race,
-    &cases_journal_random,
-    &cases_op_journal,
+    &cases_event_store_race,
+    &cases_event_store_random,
+    &cases_op_event_store,
     &cases_op_message,
     &cases_op_enable,
     &cases_prefix,
-    &cases_walk,
+    &cases_scan,
     &cases_op_dead,
     &cases_op_dead_changed,
     &cases_alarm,
@@ -133,49 +133,49 @@ static void note_failure(suite *s, const char *what, pawl_code code)
                  s->error.text);
 }
 
-static void drop(const suite_ground *ground, suite *s, const suite_address *address,
+static void drop(const suite_fixture *fixture, suite *s, const suite_address *address,
                  const suite_tables *tables)
 {
-    if (ground->drop != NULL)
+    if (fixture->drop != NULL)
         note_failure(s, "dropping the tables",
-                     ground->drop(ground, address, &tables->spec, &s->error));
+                     fixture->drop(fixture, address, &tables->spec, &s->error));
 }
 
-static void run_at(const suite_ground *ground, case_run *run, const suite_case *item,
+static void run_at(const suite_fixture *fixture, case_run *run, const suite_case *item,
                    unsigned number, uint64_t seed)
 {
     suite *s = &run->s;
-    ground->fresh(ground, number, &run->address);
+    fixture->fresh(fixture, number, &run->address);
     suite_tables_make(&run->tables, &run->address);
     memcpy(s->tables, run->tables.list, sizeof s->tables);
     s->address = &run->address;
     pawl_random_seed(&s->random, seed + number);
 
     pawl_code code = PAWL_OK;
-    if (ground->make != NULL)
-        code = ground->make(ground, &run->address, &run->tables.spec, &s->error);
+    if (fixture->make != NULL)
+        code = fixture->make(fixture, &run->address, &run->tables.spec, &s->error);
     note_failure(s, "making the tables", code);
     if (code == PAWL_OK)
         run_guarded(s, item);
     suite_close_all(s);
-    drop(ground, s, &run->address, &run->tables);
+    drop(fixture, s, &run->address, &run->tables);
     if (s->other.prefix[0] == '\0')
         return;
     suite_tables_make(&run->tables, &s->other);
-    drop(ground, s, &s->other, &run->tables);
+    drop(fixture, s, &s->other, &run->tables);
 }
 
 /* `reason`: why the case did not pass. */
-static suite_result run_case(const suite_ground *ground, const suite_case *item, unsigned number,
+static suite_result run_case(const suite_fixture *fixture, const suite_case *item, unsigned number,
                              uint64_t seed, char *reason, size_t reason_size)
 {
     case_run run = {.s = {.arena  = pawl_arena_create(0),
-                          .rounds = ground->rounds != 0 ? ground->rounds : SUITE_ROUNDS}};
+                          .rounds = fixture->rounds != 0 ? fixture->rounds : SUITE_ROUNDS}};
     if (run.s.arena == NULL) {
         snprintf(reason, reason_size, "out of memory");
         return SUITE_FAIL;
     }
-    run_at(ground, &run, item, number, seed);
+    run_at(fixture, &run, item, number, seed);
     pawl_arena_destroy(run.s.arena);
     bool is_left = run.s.failure[0] == '\0' && run.s.not_applicable != NULL;
     snprintf(reason, reason_size, "%s", is_left ? run.s.not_applicable : run.s.failure);
@@ -202,7 +202,7 @@ unsigned suite_count(const char *filter)
     return count;
 }
 
-unsigned suite_run(const suite_ground *ground, const suite_options *options)
+unsigned suite_run(const suite_fixture *fixture, const suite_options *options)
 {
     unsigned run = 0, failed = 0, number = 0, count = suite_count(options->filter);
     for (size_t i = 0; i < CASES_COUNT; i++) {
@@ -220,7 +220,7 @@ unsigned suite_run(const suite_ground *ground, const suite_options *options)
                                    .count  = count};
             if (options->begin != NULL)
                 options->begin(&report, options->context);
-            report.result = run_case(ground, item, number, options->seed, reason, sizeof reason);
+            report.result = run_case(fixture, item, number, options->seed, reason, sizeof reason);
             report.reason = reason;
             failed += report.result == SUITE_FAIL;
             options->report(&report, options->context);

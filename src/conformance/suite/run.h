@@ -1,4 +1,4 @@
-/* run.h - runs the contract suite on a ground: a kind of store that provides an empty store for each case.
+/* run.h - runs the contract suite on a fixture: a kind of store that provides an empty store for each case.
  *
  *     for each case: fresh -> make -> case -> handles closed -> drop -> report
  *
@@ -26,18 +26,18 @@ typedef struct suite_tables {
 /* `address` is borrowed for as long as the tables are used. */
 void suite_tables_make(suite_tables *tables, const suite_address *address);
 
-typedef struct suite_ground suite_ground;
-struct suite_ground {
+typedef struct suite_fixture suite_fixture;
+struct suite_fixture {
     const char *name;
     void       *context;
     unsigned    rounds; /* of races, at most SUITE_ROUNDS, which 0 stands for */
     /* Writes an address of an empty store. */
-    void (*fresh)(const suite_ground *ground, unsigned number, suite_address *address);
+    void (*fresh)(const suite_fixture *fixture, unsigned number, suite_address *address);
     /* Creates the tables. NULL: opening creates them. */
-    pawl_code (*make)(const suite_ground *ground, const suite_address *address,
+    pawl_code (*make)(const suite_fixture *fixture, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error);
     /* Removes all data of the case. May be NULL. */
-    pawl_code (*drop)(const suite_ground *ground, const suite_address *address,
+    pawl_code (*drop)(const suite_fixture *fixture, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error);
 };
 
@@ -80,7 +80,7 @@ typedef struct suite_options {
 } suite_options;
 
 /* Returns the number of failed cases. */
-unsigned suite_run(const suite_ground *ground, const suite_options *options);
+unsigned suite_run(const suite_fixture *fixture, const suite_options *options);
 /* Returns the number of cases that match the filter. */
 unsigned suite_count(const char *filter);
 /* Calls `report` for each case without running it. */

@@ -79,12 +79,12 @@ typedef struct suite_cases {
 
 extern const suite_cases cases_alarm, cases_aggregator, cases_concurrent, cases_dead,
     cases_diagnose, cases_died, cases_events, cases_flush, cases_group, cases_history, cases_inbox,
-    cases_journal, cases_journal_race, cases_journal_random, cases_lead, cases_number,
-    cases_op_aggregator, cases_op_dead, cases_op_enable, cases_op_journal, cases_op_message,
+    cases_event_store, cases_event_store_race, cases_event_store_random, cases_lead, cases_number,
+    cases_op_aggregator, cases_op_dead, cases_op_enable, cases_op_event_store, cases_op_message,
     cases_op_outbox, cases_op_saga, cases_op_snapshot, cases_op_timeout, cases_outbox, cases_prefix,
     cases_program, cases_queue, cases_queue_find, cases_random, cases_saga, cases_saga_lock,
     cases_saga_value, cases_set, cases_size, cases_snapshot, cases_stats, cases_subscription,
-    cases_sweep, cases_text, cases_timeout, cases_timeout_set, cases_walk, cases_worker;
+    cases_sweep, cases_text, cases_timeout, cases_timeout_set, cases_scan, cases_worker;
 extern const suite_cases cases_op_partition, cases_op_pause, cases_op_projection,
     cases_op_saga_remove, cases_op_take, cases_op_amend, cases_op_dead_changed;
 

@@ -26,7 +26,7 @@
 #define STRANGE_PERIOD PAWL_HOURS(1)
 /* Two workers that lease rows of one full partition may each get too few. After so many tries a worker leaves the
  * partition to the next check. */
-#define MEETINGS_MAX 50
+#define TOO_FEW_MAX 50
 /* Pause while other workers have leased the rows of all due partitions, which stay due until then. */
 #define VAIN_PAUSE PAWL_SECONDS(1)
 #define COUNTED_SELDOM 1000 /* rows from which on a partition may be shut */
@@ -39,7 +39,8 @@ static void say_strange(pawl__worker *worker, pawl_text partition,
                         const pawl_aggregator_counts *counts)
 {
     if (counts->all == counts->resolved ||
-        !pawl__take_due(&worker->endpoint->strange_due, worker->engine.machine_now, STRANGE_PERIOD))
+        !pawl__take_due(&worker->endpoint->clock_log_due, worker->engine.machine_now,
+                        STRANGE_PERIOD))
         return;
     pawl_log(PAWL_LOG_WARNING,
              "aggregator partition %.*s: %lld of its %lld rows are of types that this program does "
@@ -197,7 +198,7 @@ static pawl_code take_piece(pawl__worker *worker, pawl__flush_target *item, bool
     item->left -= (int64_t)piece.count;
     /* Two workers may each have leased too few rows. Both release them; the later one then finds the gate open. */
     if (item->is_by_size && piece.count < (size_t)item->aggregator->size) {
-        if (++item->meetings == MEETINGS_MAX)
+        if (++item->too_few_count == TOO_FEW_MAX)
             leave_to_check(worker, item);
         return release_snapshot(worker, item, session, error);
     }
@@ -252,7 +253,7 @@ static bool has_room(const pawl__worker *worker, const pawl__flush_target *item)
     size_t limit = worker->batch_max < PARTITIONS_AT_ONCE ? worker->batch_max : PARTITIONS_AT_ONCE;
     if (batch->unit_count == 0)
         return true;
-    return !worker->has_turn && batch->unit_count < limit && !item->aggregator->own_sql &&
+    return !worker->is_isolated_step && batch->unit_count < limit && !item->aggregator->own_sql &&
            !batch->units[0].aggregator->own_sql;
 }
 
@@ -283,7 +284,7 @@ static pawl_code run_alone(pawl__worker *worker, pawl__flush_list *list, pawl_st
 static bool has_to_leave(const pawl__worker *worker, int64_t end)
 {
     const pawl_endpoint *endpoint = worker->endpoint;
-    bool                 has_end  = !worker->engine.is_virtual && !worker->has_turn;
+    bool                 has_end  = !worker->engine.is_virtual && !worker->is_isolated_step;
     return (has_end && pawl__monotonic_now() >= end) || atomic_load(&endpoint->is_stopping) ||
            atomic_load(&endpoint->breaker.state) != PAWL__BREAKER_CLOSED;
 }
@@ -315,8 +316,8 @@ static pawl_code flush_round(pawl__worker *worker, pawl__flush_list *list, pawl_
     for (size_t i = 0; i < worker->batch->unit_count; i++)
         worker->batch->units[i].now = now;
     int64_t refused = step->refused;
-    code            = worker->has_turn ? run_alone(worker, list, step, error)
-                                       : pawl__worker_run(worker, step, error);
+    code            = worker->is_isolated_step ? run_alone(worker, list, step, error)
+                                               : pawl__worker_run(worker, step, error);
     if (code == PAWL_OK)
         end_failed(worker, list, step->refused > refused);
     return code;
@@ -358,7 +359,7 @@ static pawl_code flush_list(pawl__worker *worker, pawl__flush_list *list, pawl_t
         if (has_to_leave(worker, end))
             break;
     }
-    if (is_left(list) && worker->has_turn)
+    if (is_left(list) && worker->is_isolated_step)
         pawl__isolation_isolate_partitions(worker->endpoint);
     for (size_t i = list->first; i < list->count; i++)
         list->items[i].gate.ready = 0;
@@ -409,15 +410,15 @@ bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
     pawl_endpoint *endpoint = worker->endpoint;
     worker->has_check = worker->has_full_check = false;
     if (endpoint->model->aggregator_count == 0 ||
-        (worker->was_flush && !worker->engine.is_virtual && !worker->has_turn))
+        (worker->was_flush && !worker->engine.is_virtual && !worker->is_isolated_step))
         return false;
-    if (pawl__flush_is_left(worker) && !worker->has_turn)
+    if (pawl__flush_is_left(worker) && !worker->is_isolated_step)
         return true;
     pthread_mutex_lock(&endpoint->mutex);
     bool is_requested = endpoint->request_count > 0;
     pthread_mutex_unlock(&endpoint->mutex);
     worker->has_check = pawl__flush_list_takes_check(worker);
-    if (worker->has_turn && pawl__isolation_take_partitions(endpoint))
+    if (worker->is_isolated_step && pawl__isolation_take_partitions(endpoint))
         worker->has_check = worker->has_full_check = true;
     return is_requested || worker->has_check ||
            (!worker->engine.is_virtual && business_now >= pawl__flush_next(worker, business_now));
@@ -448,7 +449,7 @@ pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pa
     bool      is_check = worker->has_check;
     pawl_code code     = PAWL_OK;
     /* Lists are filled only when nothing is left; an isolated step lists all again. */
-    if (worker->has_turn || !pawl__flush_is_left(worker)) {
+    if (worker->is_isolated_step || !pawl__flush_is_left(worker)) {
         begin_lists(worker);
         code = pawl__flush_list_asked(worker, error);
         if (code == PAWL_OK)

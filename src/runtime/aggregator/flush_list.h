@@ -22,9 +22,9 @@ typedef struct pawl__flush_target {
     bool                          is_checked; /* id_max has been read */
     int64_t                       id_max;     /* not by size: flush the rows up to this one */
     int64_t                left; /* how many of these are not in a leased batch of this worker */
-    bool                   is_shared; /* not by size: a batch left some rows */
-    pawl_aggregator_counts gate;      /* counts as read, less the batches leased since */
-    int                    meetings;  /* by size: batches released for too few rows */
+    bool                   is_shared;     /* not by size: a batch left some rows */
+    pawl_aggregator_counts gate;          /* counts as read, less the batches leased since */
+    int                    too_few_count; /* by size: batches released for too few rows */
     bool                   is_done;
 } pawl__flush_target;
 

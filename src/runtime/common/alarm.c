@@ -89,8 +89,8 @@ pawl_alarm pawl__alarm_of(const pawl__alarm *alarm, pawl__alarm_act act, const p
                         .since    = pawl__machine_now(endpoint)};
 }
 
-pawl_code pawl__alarm_tell(pawl_store *store, const pawl_alarm *told, pawl__alarm_act act,
-                           pawl_error *error)
+pawl_code pawl__alarm_write(pawl_store *store, const pawl_alarm *told, pawl__alarm_act act,
+                            pawl_error *error)
 {
     return act == PAWL__ALARM_RAISE ? pawl_store_alarm_raise(store, told, error)
                                     : pawl_store_alarm_end(store, told, error);

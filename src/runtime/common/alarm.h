@@ -58,8 +58,8 @@ pawl__alarm_act pawl__alarm_next(const pawl__alarm *alarm, int64_t now);
 pawl_alarm pawl__alarm_of(const pawl__alarm *alarm, pawl__alarm_act act, const pawl_store *store,
                           const pawl_endpoint *endpoint, pawl_text what);
 /* Writes the act to the store. */
-pawl_code pawl__alarm_tell(pawl_store *store, const pawl_alarm *told, pawl__alarm_act act,
-                           pawl_error *error);
+pawl_code pawl__alarm_write(pawl_store *store, const pawl_alarm *told, pawl__alarm_act act,
+                            pawl_error *error);
 /* Notes the result of the write. */
 void pawl__alarm_note(pawl__alarm *alarm, pawl__alarm_act act, const pawl_store *store,
                       pawl_code code, int64_t now);

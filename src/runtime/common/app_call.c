@@ -104,17 +104,17 @@ bool pawl__app_call_is_given_up(pawl__app_call *app_call)
 void pawl__app_call_set_worker(pawl__app_call *app_call, pawl_store *store)
 {
     pthread_mutex_lock(&app_call->mutex);
-    app_call->store     = store;
-    app_call->has_beats = false;
+    app_call->store          = store;
+    app_call->has_heartbeats = false;
     if (store != NULL)
         app_call->worker = pawl_store_worker(store);
     pthread_mutex_unlock(&app_call->mutex);
 }
 
-void pawl__app_call_set_beats(pawl__app_call *app_call, bool has_beats)
+void pawl__app_call_set_heartbeats(pawl__app_call *app_call, bool has_heartbeats)
 {
     pthread_mutex_lock(&app_call->mutex);
-    app_call->has_beats = has_beats;
+    app_call->has_heartbeats = has_heartbeats;
     pthread_mutex_unlock(&app_call->mutex);
 }
 
@@ -165,17 +165,17 @@ int64_t pawl__app_call_watch(pawl__app_call *app_call, const pawl_endpoint *endp
     return next;
 }
 
-bool pawl__app_call_has_beats(pawl__app_call *app_call)
+bool pawl__app_call_has_heartbeats(pawl__app_call *app_call)
 {
-    return is_set(app_call, &app_call->has_beats);
+    return is_set(app_call, &app_call->has_heartbeats);
 }
 
-bool pawl__app_call_needs_beat(pawl__app_call *app_call, const pawl_endpoint *endpoint,
-                               pawl_worker_id *worker)
+bool pawl__app_call_needs_heartbeat(pawl__app_call *app_call, const pawl_endpoint *endpoint,
+                                    pawl_worker_id *worker)
 {
     int64_t now = pawl__watch_now(endpoint);
     pthread_mutex_lock(&app_call->mutex);
-    bool needs = app_call->has_beats && app_call->is_busy && !app_call->is_given_up &&
+    bool needs = app_call->has_heartbeats && app_call->is_busy && !app_call->is_given_up &&
                  now - app_call->begin < endpoint->settings.handler_time_max;
     *worker = app_call->worker;
     pthread_mutex_unlock(&app_call->mutex);

@@ -31,7 +31,7 @@ typedef struct pawl__app_call {
     bool            is_told; /* the call has been logged */
     bool            is_given_up;
     bool            is_finished;
-    bool            has_beats; /* only heartbeats show that the worker lives */
+    bool            has_heartbeats; /* only heartbeats show that the worker lives */
     const char *waits; /* sentence: what the thread waits for outside of calls; NULL: its store */
     pawl_worker_id worker;
     pawl_store    *store; /* open store of the thread, or NULL */
@@ -53,7 +53,7 @@ void pawl__app_call_critical(pawl__app_call *app_call, const pawl_endpoint *endp
 /* Sets the thread's open store, and with it its worker; NULL: none. */
 void pawl__app_call_set_worker(pawl__app_call *app_call, pawl_store *store);
 /* Sets whether only heartbeats show that the worker lives. */
-void pawl__app_call_set_beats(pawl__app_call *app_call, bool has_beats);
+void pawl__app_call_set_heartbeats(pawl__app_call *app_call, bool has_heartbeats);
 #define PAWL__WAITS_FOR_BROKER "the thread that reads the broker waits for it"
 #define PAWL__WAITS_FOR_READER "a worker waits for the thread that reads the broker"
 /* Sets, as a static text, what the thread waits for outside of calls. NULL: its store. */
@@ -67,10 +67,10 @@ bool pawl__app_call_finish(pawl__app_call *app_call);
  * due. */
 int64_t pawl__app_call_watch(pawl__app_call *app_call, const pawl_endpoint *endpoint);
 /* Has the thread a worker that needs heartbeats? */
-bool pawl__app_call_has_beats(pawl__app_call *app_call);
+bool pawl__app_call_has_heartbeats(pawl__app_call *app_call);
 /* Is such a worker in the application's code, for no longer than allowed? Then the caller writes a heartbeat for it. */
-bool pawl__app_call_needs_beat(pawl__app_call *app_call, const pawl_endpoint *endpoint,
-                               pawl_worker_id *worker);
+bool pawl__app_call_needs_heartbeat(pawl__app_call *app_call, const pawl_endpoint *endpoint,
+                                    pawl_worker_id *worker);
 /* Has the thread finished? */
 bool pawl__app_call_is_finished(pawl__app_call *app_call);
 /* Interrupts the thread's store call, unless it is in the application's code or has finished. */

@@ -7,7 +7,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* A beat that is later than this is not explained by a busy machine. */
+/* A call of note that is later than this is not explained by a busy machine. */
 #define LATE_MIN (3 * PAWL__STOPPED_TIME_BEAT)
 
 struct pawl_clock {
@@ -115,7 +115,7 @@ static int64_t time_missed(const pawl__stopped_time *it, int64_t now)
     return it->last != 0 && gap > LATE_MIN ? gap : 0;
 }
 
-void pawl__stopped_time_beat(pawl__stopped_time *it, int64_t now)
+void pawl__stopped_time_note(pawl__stopped_time *it, int64_t now)
 {
     pthread_mutex_lock(&it->mutex);
     it->stopped += time_missed(it, now);
@@ -123,7 +123,7 @@ void pawl__stopped_time_beat(pawl__stopped_time *it, int64_t now)
     pthread_mutex_unlock(&it->mutex);
 }
 
-/* Also counts the time since the last beat, as the beating thread may continue later than the caller. */
+/* Also counts the time since the last note, as the noting thread may continue later than the caller. */
 int64_t pawl__stopped_time_read(pawl__stopped_time *it, int64_t now)
 {
     pthread_mutex_lock(&it->mutex);

@@ -7,10 +7,10 @@
  *     watch_now       durations of seconds, cheap
  *
  * A process may be stopped (SIGSTOP, a frozen machine, swapped out), which no clock shows: a call under way only seems
- * to have taken long. So a waiting thread calls beat every second; if a beat is much too late, the process was stopped
+ * to have taken long. So a waiting thread calls note every second; if a call is much too late, the process was stopped
  * meanwhile.
  *
- *     stopped_time: init -> beat* (one thread), read* (any) -> destroy
+ *     stopped_time: init -> note* (one thread), read* (any) -> destroy
  *
  * Threads: safe from any thread; the mutex is locked briefly.
  * Tests: tests/unit/outbox/test_runtime_leader.c
@@ -64,7 +64,7 @@ static inline bool pawl__take_due(_Atomic pawl_time *due, pawl_time now, int64_t
 #define PAWL__BEHIND_MAX PAWL_SECONDS(2)
 /* A due time that is not before `last`, as queues are read by due time: `now`, or `last` if the clock is a little
  * behind. */
-static inline pawl_time pawl__go_on(pawl_time last, pawl_time now)
+static inline pawl_time pawl__due_after(pawl_time last, pawl_time now)
 {
     return last > now && last - now <= PAWL__BEHIND_MAX ? last : now;
 }
@@ -76,16 +76,16 @@ pawl_text pawl__lease_name(const char *kind, pawl_text of, pawl_arena *arena);
 
 typedef struct pawl__stopped_time {
     pthread_mutex_t mutex;
-    int64_t         last;    /* time of the last beat; 0: none yet */
-    int64_t         stopped; /* time stopped between the beats so far */
+    int64_t         last;    /* time of the last note; 0: none yet */
+    int64_t         stopped; /* time stopped between the notes so far */
 } pawl__stopped_time;
 
 void pawl__stopped_time_init(pawl__stopped_time *it);
 void pawl__stopped_time_destroy(pawl__stopped_time *it);
 
 /* Times are microseconds of one clock that never goes back. */
-void pawl__stopped_time_beat(pawl__stopped_time *it, int64_t now);
-/* Microseconds in which the process was stopped since the first beat. The difference of two results has to be
+void pawl__stopped_time_note(pawl__stopped_time *it, int64_t now);
+/* Microseconds in which the process was stopped since the first note. The difference of two results has to be
  * subtracted from the duration of a call between them. */
 int64_t pawl__stopped_time_read(pawl__stopped_time *it, int64_t now);
 

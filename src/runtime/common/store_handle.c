@@ -198,8 +198,8 @@ pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__app_call *app
             pawl_store_worker_open(*store, endpoint->model->endpoint, endpoint->model->types_json,
                                    pawl__machine_now(endpoint), error);
     if (code == PAWL_OK)
-        pawl__app_call_set_beats(app_call,
-                                 pawl_store_worker_beat(*store, NULL, 0, 0, NULL) == PAWL_OK);
+        pawl__app_call_set_heartbeats(
+            app_call, pawl_store_worker_heartbeat(*store, NULL, 0, 0, NULL) == PAWL_OK);
     if (code != PAWL_OK)
         pawl__endpoint_store_close(endpoint, app_call, store);
     return code;

@@ -293,8 +293,8 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
     step->next_due =
         pawl__sooner(step->next_due, pawl__sooner(next.flush, endpoint->worker->foreign_due));
     /* Other workers may have released messages for which this one gave way: step again soon. */
-    pawl_time soon = pawl_time_add(pawl__business_now(endpoint), PAWL__ELSEWHERE_WAIT);
-    if (endpoint->worker->gave_way)
+    pawl_time soon = pawl_time_add(pawl__business_now(endpoint), PAWL__SAGA_BUSY_WAIT);
+    if (endpoint->worker->found_all_busy)
         step->next_due = pawl__later(step->next_due, soon);
     if (endpoint->worker->breaker.permit == PAWL__PERMIT_NOTHING)
         step->next_due = pawl__later(step->next_due, pawl_time_add(pawl__business_now(endpoint),

@@ -50,7 +50,7 @@ static void beat(pawl__heartbeat *heartbeat)
     pawl_error     error = PAWL_ERROR_INIT;
     pawl_code      code  = PAWL_OK;
     for (size_t i = 0; i < heartbeat->count; i++)
-        count += pawl__app_call_needs_beat(heartbeat->app_calls[i], endpoint, &workers[count]);
+        count += pawl__app_call_needs_heartbeat(heartbeat->app_calls[i], endpoint, &workers[count]);
     if (count == 0)
         return;
     if (heartbeat->store == NULL) {
@@ -59,8 +59,8 @@ static void beat(pawl__heartbeat *heartbeat)
             set_store(heartbeat, made);
     }
     if (code == PAWL_OK)
-        code = pawl_store_worker_beat(heartbeat->store, workers, count, pawl__machine_now(endpoint),
-                                      &error);
+        code = pawl_store_worker_heartbeat(heartbeat->store, workers, count,
+                                           pawl__machine_now(endpoint), &error);
     if (code == PAWL_OK) {
         heartbeat->has_failed = false;
         return;
@@ -84,7 +84,7 @@ static bool is_needed(pawl__thread *const *threads, size_t count)
 {
     bool is_needed = false;
     for (size_t i = 0; i < count; i++)
-        is_needed |= threads[i]->is_started && pawl__app_call_has_beats(threads[i]->app_call);
+        is_needed |= threads[i]->is_started && pawl__app_call_has_heartbeats(threads[i]->app_call);
     return is_needed;
 }
 

@@ -12,7 +12,7 @@ static pawl_code check_reached(const pawl__recovery *rows, size_t first, const p
                                pawl_error *error)
 {
     for (size_t i = first; i < rows->count; i++)
-        if (pawl__recovery_hides(&rows->rows[i], row))
+        if (pawl__recovery_shadows(&rows->rows[i], row))
             return pawl_error_set(error, PAWL_ECONFIG, "row %zu takes all that it is for",
                                   i - first + 1);
     return PAWL_OK;

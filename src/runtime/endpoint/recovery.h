@@ -41,7 +41,7 @@ static inline bool pawl__recovery_at(const pawl_endpoint_options *options, size_
 }
 
 /* Does `first` match every failure that `later` matches? */
-static inline bool pawl__recovery_hides(const pawl_recovery *first, const pawl_recovery *later)
+static inline bool pawl__recovery_shadows(const pawl_recovery *first, const pawl_recovery *later)
 {
     return (first->code == PAWL_OK || first->code == later->code) &&
            (first->type == NULL || (later->type != NULL && strcmp(first->type, later->type) == 0));

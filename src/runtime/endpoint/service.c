@@ -92,7 +92,7 @@ static void tell(pawl__service *service, const char *what, pawl__alarm *alarm, p
         return;
     pawl_alarm told = pawl__alarm_of(alarm, act, store, service->endpoint, pawl_text_of(what));
     told.lease      = lease;
-    pawl_code code  = pawl__alarm_tell(store, &told, act, &error);
+    pawl_code code  = pawl__alarm_write(store, &told, act, &error);
     pawl__alarm_note(alarm, act, store, code, now);
     if (code != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "alarm of %s: %s", what, error.text);

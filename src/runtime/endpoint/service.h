@@ -15,11 +15,11 @@
 #include "runtime/outbox/outbox.h"
 
 /* The clock for the sweep of a store that has no server clock: see pawl__retention_time. All zero: not known yet. */
-typedef struct pawl__believed {
+typedef struct pawl__sweep_clock {
     pawl_time time;
     int64_t   monotonic; /* monotonic time at which `time` was read */
     int64_t   ahead;     /* since when the machine's clock is ahead; 0: it is not */
-} pawl__believed;
+} pawl__sweep_clock;
 
 typedef struct pawl__service {
     pawl_endpoint            *endpoint;
@@ -46,7 +46,7 @@ typedef struct pawl__service {
     pawl_time                 outbox_retry; /* when the next waiting row is due, or PAWL_TIME_MAX */
     pawl_time                 last_now;     /* machine time of the last step */
     pawl_time                 sweep_due, reap_due;
-    pawl__believed            believed; /* clock of the sweep */
+    pawl__sweep_clock         believed; /* clock of the sweep */
     pawl_sweep_cursor         bodies_cursor;
     int                       sweep_failures; /* in a row */
     struct pawl__projections *projections;    /* NULL: the endpoint has none */

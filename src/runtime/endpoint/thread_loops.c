@@ -58,7 +58,7 @@ static bool is_away(pawl_code code)
     return code == PAWL_EUNREACHABLE || code == PAWL_ELOST || code == PAWL_EUNKNOWN;
 }
 
-bool pawl__thread_goes_on(pawl_code code, bool has_worked, int retries)
+bool pawl__thread_retries(pawl_code code, bool has_worked, int retries)
 {
     if (code == PAWL_EFULL) /* waiting loses nothing, and a new process would have no room either */
         return true;
@@ -101,13 +101,13 @@ static void say_trouble(pawl__thread *self, pawl_code code, const pawl_error *er
     int64_t        now      = pawl__watch_now(endpoint);
     pthread_mutex_lock(&endpoint->mutex);
     bool is_new  = outage->threads == 0;
-    bool is_told = !is_new && is_same(code, outage->told) && now < outage->told_due;
+    bool is_told = !is_new && is_same(code, outage->told) && now < outage->log_due;
     if (is_new)
         outage->since = now;
     outage->threads += self->retries == 0;
     if (!is_told) {
-        outage->told     = code;
-        outage->told_due = code == PAWL_EFULL ? INT64_MAX : pawl_time_add(now, PAWL_MINUTES(1));
+        outage->told    = code;
+        outage->log_due = code == PAWL_EFULL ? INT64_MAX : pawl_time_add(now, PAWL_MINUTES(1));
     }
     pthread_mutex_unlock(&endpoint->mutex);
     if (!is_told && code == PAWL_EFULL)
@@ -154,7 +154,7 @@ static bool survive(pawl__thread *self, pawl_code code, const pawl_error *error)
     if (self->worker != NULL && self->worker->batch->unit_count > 0) /* claimed messages */
         atomic_store(self->has_worked, true);
     bool has_worked = atomic_load(self->has_worked);
-    if (!pawl__thread_goes_on(code, has_worked, self->retries)) {
+    if (!pawl__thread_retries(code, has_worked, self->retries)) {
         fail_all(self->endpoint, code, error);
         return false;
     }
@@ -372,7 +372,7 @@ void pawl__thread_serve(pawl__thread *self)
 typedef struct inbound_outage {
     int       retries; /* failures in a row */
     int64_t   since;
-    int64_t   told_due; /* time of the next line */
+    int64_t   log_due; /* time of the next line */
     pawl_code told;
 } inbound_outage;
 
@@ -382,10 +382,10 @@ static void say_inbound_failed(const pawl__thread *self, inbound_outage *at, paw
     int64_t now = pawl__watch_now(self->endpoint);
     if (at->retries == 0)
         at->since = now;
-    if (at->retries > 0 && code == at->told && now < at->told_due)
+    if (at->retries > 0 && code == at->told && now < at->log_due)
         return;
-    at->told     = code;
-    at->told_due = pawl_time_add(now, PAWL_MINUTES(1));
+    at->told    = code;
+    at->log_due = pawl_time_add(now, PAWL_MINUTES(1));
     pawl_log(PAWL_LOG_WARNING,
              "endpoint %s: nothing is taken from queue %s of the broker: %s; trying again",
              self->endpoint->model->endpoint.data, self->inbound->queue, error->text);

@@ -186,7 +186,7 @@ static int64_t watch_calls(running *it, int64_t rest)
         return next > VIRTUAL_WATCH ? VIRTUAL_WATCH : next;
     if (it->endpoint->settings.no_service)
         return next;
-    pawl__stopped_time_beat(&it->endpoint->stopped_time, pawl__lease_now());
+    pawl__stopped_time_note(&it->endpoint->stopped_time, pawl__lease_now());
     return next > PAWL__STOPPED_TIME_BEAT ? PAWL__STOPPED_TIME_BEAT : next;
 }
 

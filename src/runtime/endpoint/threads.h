@@ -36,7 +36,7 @@ void pawl__thread_receive(pawl__thread *self);
 
 /* thread_loops.c: does a thread of run() try again after a failed step, and after which pause? `retries`: failures in a
  * row before this one. */
-bool    pawl__thread_goes_on(pawl_code code, bool has_worked, int retries);
+bool    pawl__thread_retries(pawl_code code, bool has_worked, int retries);
 int64_t pawl__thread_pause(int retries, pawl_random *random);
 
 /* ---- Heartbeats: heartbeat.c -------------------------------------------------------- */

@@ -155,7 +155,7 @@ static pawl_code add_too_large(pawl__intake *it, passage *to, uint32_t unit,
 static pawl_time due_of(pawl__intake *it)
 {
     pawl_time now = pawl__business_now(it->endpoint);
-    it->due_last  = it->is_ordered ? pawl__go_on(it->due_last, now) : now;
+    it->due_last  = it->is_ordered ? pawl__due_after(it->due_last, now) : now;
     return it->due_last;
 }
 
@@ -422,7 +422,7 @@ void pawl__intake_count(pawl__intake *it, size_t count)
     set_unsettled(it, it->unsettled + count);
 }
 
-void pawl__intake_lose(pawl__intake *it)
+void pawl__intake_disconnect(pawl__intake *it)
 {
     set_unsettled(it, 0);
     pawl__offers_forget(&it->endpoint->offers);

@@ -81,7 +81,7 @@ void pawl__intake_count(pawl__intake *inbound, size_t count);
 /* Can the message be written as a row? */
 bool pawl__intake_is_fit(const pawl__intake *inbound, const pawl_taken *taken);
 /* Called after a failure: closes the connection; all that was taken on it comes again. */
-void pawl__intake_lose(pawl__intake *inbound);
+void pawl__intake_disconnect(pawl__intake *inbound);
 
 /* Begin: from now on messages are offered to workers, unless the endpoint needs rows, as it is ordered or has a virtual
  * clock. Steps read and write the eventfd. End: writes messages that no worker took as rows, and waits a moment for the

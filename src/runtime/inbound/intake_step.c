@@ -177,7 +177,7 @@ pawl_code pawl__intake_step(pawl__intake *it, int64_t wait, int wake_fd, size_t 
                            : take_and_store(it, &by, &taken, error);
     pawl__inbound_state_note(it->endpoint, code, error);
     if (code != PAWL_OK) {
-        pawl__intake_lose(it);
+        pawl__intake_disconnect(it);
         return code;
     }
     *count = taken;

@@ -83,7 +83,7 @@ pawl_time pawl__leader_arrival(pawl__service *service)
 {
     if (service->endpoint->settings.business != NULL)
         return 0;
-    service->arrival = pawl__go_on(service->number, pawl__business_now(service->endpoint));
+    service->arrival = pawl__due_after(service->number, pawl__business_now(service->endpoint));
     return service->arrival;
 }
 

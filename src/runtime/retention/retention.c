@@ -101,20 +101,20 @@ static pawl_code find_longest(pawl__service *service, pawl_arena *arena, int64_t
 #define AHEAD_MAX PAWL_MINUTES(1) /* allowed, as clocks are set and machines sleep */
 #define AHEAD_BELIEVED PAWL_DAYS(1)
 
-pawl_time pawl__retention_time(pawl__believed *believed, pawl_time server, pawl_time recorded,
+pawl_time pawl__retention_time(pawl__sweep_clock *believed, pawl_time server, pawl_time recorded,
                                pawl_time now, int64_t monotonic)
 {
     if (server != 0)
         return pawl__sooner(now, server);
     if (believed->time == 0)
-        *believed = (pawl__believed){recorded != 0 ? recorded : now, monotonic, 0};
+        *believed = (pawl__sweep_clock){recorded != 0 ? recorded : now, monotonic, 0};
     pawl_time expected = pawl_time_add(believed->time, monotonic - believed->monotonic);
     bool      is_ahead = now > pawl_time_add(expected, AHEAD_MAX);
     if (is_ahead && believed->ahead == 0)
         believed->ahead = monotonic;
     if (is_ahead && monotonic - believed->ahead < AHEAD_BELIEVED)
         return expected;
-    *believed = (pawl__believed){now, monotonic, 0};
+    *believed = (pawl__sweep_clock){now, monotonic, 0};
     return now;
 }
 

@@ -19,7 +19,7 @@
  * machine's time, but not later than the server's. Without a server (0) the time continues from `believed`, at first
  * the time of records. A clock that is ahead of that is believed after a day of this process, so that a store that was
  * not used for weeks is swept in the end. */
-pawl_time pawl__retention_time(pawl__believed *believed, pawl_time server, pawl_time recorded,
+pawl_time pawl__retention_time(pawl__sweep_clock *believed, pawl_time server, pawl_time recorded,
                                pawl_time now, int64_t monotonic);
 
 pawl_code pawl__retention_run(pawl__service *service, pawl_time now, pawl_error *error);

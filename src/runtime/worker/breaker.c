@@ -317,7 +317,7 @@ void pawl__breaker_forget(pawl_endpoint *endpoint, pawl_worker_id worker)
 }
 
 /* Called when nothing is claimed. After a failure a later step tries again. */
-void pawl__breaker_tell(pawl__worker *worker)
+void pawl__breaker_report(pawl__worker *worker)
 {
     const pawl_endpoint *endpoint = worker->endpoint;
     pawl_error           error = PAWL_ERROR_INIT, cause = PAWL_ERROR_INIT;
@@ -327,7 +327,7 @@ void pawl__breaker_tell(pawl__worker *worker)
         return;
     take_word(worker, &it);
     if (it.act != PAWL__ALARM_NOTHING) {
-        pawl_code code = pawl__alarm_tell(worker->store, &it.alarm, it.act, &error);
+        pawl_code code = pawl__alarm_write(worker->store, &it.alarm, it.act, &error);
         note_word(worker, &it, code);
         if (code != PAWL_OK && code != PAWL_EUNSUPPORTED)
             pawl_log(PAWL_LOG_DEBUG, "endpoint %s: the store does not know of its breaker: %s",
@@ -343,7 +343,7 @@ void pawl__breaker_tell(pawl__worker *worker)
 void pawl__breaker_leave(pawl__worker *worker)
 {
     pawl_endpoint *endpoint = worker->endpoint;
-    pawl__breaker_tell(worker);
+    pawl__breaker_report(worker);
     if (worker->breaker.permit == PAWL__PERMIT_PROBE) {
         pthread_mutex_lock(&endpoint->mutex);
         endpoint->breaker.is_probing = false;

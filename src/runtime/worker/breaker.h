@@ -75,7 +75,7 @@ bool pawl__breaker_enter(struct pawl__worker *worker);
  * action. */
 void pawl__breaker_leave(struct pawl__worker *worker);
 /* The same for a step that may not claim, which does not call leave. */
-void pawl__breaker_tell(struct pawl__worker *worker);
+void pawl__breaker_report(struct pawl__worker *worker);
 /* Called when a worker's handle closes: its row is deleted, and with it the alarm that it raised. The next step of any
  * worker raises the alarm again. */
 void pawl__breaker_forget(pawl_endpoint *endpoint, pawl_worker_id worker);

@@ -89,13 +89,13 @@ void pawl__claim_adapt(pawl__worker *worker)
         worker->batch_max = worker->batch_max * 2 < limit ? worker->batch_max * 2 : limit;
     if (worker->was_alone)
         worker->claim_count = 1;
-    else if (worker->gave_way && !worker->was_in_way)
+    else if (worker->found_all_busy && !worker->found_all_busy_before)
         worker->claim_count = PAWL__CLAIM_FEW;
     else if (worker->cut_count > 0)
         worker->claim_count = worker->cut_count;
     else
-        worker->claim_count *= worker->was_in_way && !worker->gave_way ? limit : 2;
-    worker->was_in_way = worker->gave_way;
+        worker->claim_count *= worker->found_all_busy_before && !worker->found_all_busy ? limit : 2;
+    worker->found_all_busy_before = worker->found_all_busy;
     if (worker->claim_count > worker->batch_max)
         worker->claim_count = worker->batch_max;
 }

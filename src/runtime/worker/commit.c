@@ -53,17 +53,17 @@ static void say_expired(const pawl__worker *worker, const pawl__unit *last, int6
                  PAWL_TEXT_ARGS(last->message.id), PAWL_TEXT_ARGS(last->message.type));
 }
 
-static void count_units(pawl__worker *worker, const pawl__fate *fates, pawl_step *step)
+static void count_units(pawl__worker *worker, const pawl__unit_result *results, pawl_step *step)
 {
     pawl__batch      *batch   = worker->batch;
     const pawl__unit *last    = NULL;
     int64_t           expired = 0;
     for (size_t i = 0; i < batch->unit_count; i++) {
         const pawl__unit *unit = &batch->units[i];
-        if (unit->end == PAWL__END_RELEASED || unit->end == PAWL__END_AGAIN ||
-            unit->end == PAWL__END_ELSEWHERE || unit->end == PAWL__END_HELD)
+        if (unit->end == PAWL__END_RELEASED || unit->end == PAWL__END_RERUN ||
+            unit->end == PAWL__END_SAGA_BUSY || unit->end == PAWL__END_HELD)
             continue;
-        if (fates[pawl__group_of(batch, unit->index)].is_refused) {
+        if (results[pawl__group_of(batch, unit->index)].is_refused) {
             step->refused++;
             take_back(worker, unit);
             continue;
@@ -141,7 +141,7 @@ static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *err
         drop_failed_sql(worker);
         code = pawl__batch_changes(batch, error);
     }
-    pawl__hot_meet(worker);
+    pawl__hot_note_busy(worker);
     return code;
 }
 
@@ -163,20 +163,22 @@ static pawl_code prepare(pawl__worker *worker, const pawl__commit_mode *mode, st
     switch (mode->kind) {
     case PAWL__COMMIT_RUN: return run_batch(worker, reached, error);
     case PAWL__COMMIT_FAIL: code = fail_batch(worker, mode, error); break;
-    case PAWL__COMMIT_APART: pawl__batch_set_apart(worker->batch, mode->why, mode->text); break;
-    case PAWL__COMMIT_BACK: pawl__batch_release(worker->batch); break;
+    case PAWL__COMMIT_ONE_BY_ONE:
+        pawl__batch_set_one_by_one(worker->batch, mode->why, mode->text);
+        break;
+    case PAWL__COMMIT_RELEASE: pawl__batch_release(worker->batch); break;
     }
     return code == PAWL_OK ? pawl__batch_changes(worker->batch, error) : code;
 }
 
-/* A batch that gives way only releases its claims; the correction of counts waits for another commit. */
+/* A batch whose sagas are all busy only releases its claims; the correction of counts waits for another commit. */
 static pawl_code commit(pawl__worker *worker, const pawl__commit_mode *mode, pawl_refusals *refused,
                         pawl_error *error)
 {
     pawl_changes *changes = &worker->batch->changes;
-    if (worker->batch->gives_way)
+    if (worker->batch->is_all_busy)
         return pawl_store_commit(worker->store, changes, refused, error);
-    if (mode->kind != PAWL__COMMIT_BACK && worker->batch->unit_count > 0 &&
+    if (mode->kind != PAWL__COMMIT_RELEASE && worker->batch->unit_count > 0 &&
         worker->batch->units[0].kind != PAWL__UNIT_FLUSH)
         pawl__ordered_fence(worker, changes);
     add_correction(worker, &changes->counters);
@@ -196,10 +198,11 @@ static bool is_lost(const pawl_refusal *refusal)
                                              refusal->kind == pawl_change_timeout_settle);
 }
 
-static void take_refusal(pawl__worker *worker, const pawl_refusal *refusal, pawl__fate *fates)
+static void take_refusal(pawl__worker *worker, const pawl_refusal *refusal,
+                         pawl__unit_result *results)
 {
-    pawl__batch *batch = worker->batch;
-    pawl__fate  *group = &fates[refusal->group];
+    pawl__batch       *batch = worker->batch;
+    pawl__unit_result *group = &results[refusal->group];
     /* Two workers that handle the same version of a saga compute the same dispatch ids. So different bodies only mean
      * that the other worker was first. */
     if (refusal->reason == PAWL_EMISMATCH && group->is_refused)
@@ -207,7 +210,7 @@ static void take_refusal(pawl__worker *worker, const pawl_refusal *refusal, pawl
     group->is_refused = true;
     if (is_lost(refusal)) {
         /* The claims of the group's other units are probably lost, too; run one by one, they would be refused. */
-        fates[refusal->unit].is_lost = true;
+        results[refusal->unit].is_lost = true;
         group->is_back |= refusal->kind == pawl_change_queue_settle;
     }
     if (refusal->reason == PAWL_EGONE)
@@ -247,29 +250,30 @@ static void say_lost(const pawl__worker *worker, const pawl_refusals *refused)
 
 /* Does the unit have to run again? Not if its claim was lost: another worker has the message. A refused flush waits for
  * the next check of the partitions. */
-static bool is_again(pawl__batch *batch, const pawl__unit *unit, const pawl__fate *fates)
+static bool is_again(pawl__batch *batch, const pawl__unit *unit, const pawl__unit_result *results)
 {
-    if (unit->end == PAWL__END_AGAIN)
+    if (unit->end == PAWL__END_RERUN)
         return true;
-    return fates[pawl__group_of(batch, unit->index)].is_refused && !fates[unit->index].is_lost &&
-           unit->kind != PAWL__UNIT_FLUSH;
+    return results[pawl__group_of(batch, unit->index)].is_refused &&
+           !results[unit->index].is_lost && unit->kind != PAWL__UNIT_FLUSH;
 }
 
 /* Also true for a released unit of a refused group: its claim is not released yet. */
-static bool is_back(pawl__batch *batch, const pawl__unit *unit, const pawl__fate *fates)
+static bool is_back(pawl__batch *batch, const pawl__unit *unit, const pawl__unit_result *results)
 {
-    return unit->end == PAWL__END_RELEASED || fates[pawl__group_of(batch, unit->index)].is_back;
+    return unit->end == PAWL__END_RELEASED || results[pawl__group_of(batch, unit->index)].is_back;
 }
 
-static pawl_code keep_again(pawl__worker *worker, const pawl__fate *fates, pawl__outcome *outcome)
+static pawl_code keep_again(pawl__worker *worker, const pawl__unit_result *results,
+                            pawl__outcome *outcome)
 {
     pawl__batch *batch = worker->batch;
     if (!pawl__retry_list_reserve(worker, outcome))
         return PAWL_ENOMEM;
     for (size_t i = 0; i < batch->unit_count; i++) {
         const pawl__unit *unit = &batch->units[i];
-        if (is_again(batch, unit, fates) &&
-            !pawl__retry_list_add(worker, outcome, unit, is_back(batch, unit, fates)))
+        if (is_again(batch, unit, results) &&
+            !pawl__retry_list_add(worker, outcome, unit, is_back(batch, unit, results)))
             return PAWL_ENOMEM;
     }
     return PAWL_OK;
@@ -307,7 +311,8 @@ static pawl_code note_grown_partitions(pawl__worker *worker, pawl_error *error)
 }
 
 /* Releases the leased batches of refused flushes, each in its own group; the next flush takes their messages. */
-static pawl_code release_refused(pawl__worker *worker, const pawl__fate *fates, pawl_error *error)
+static pawl_code release_refused(pawl__worker *worker, const pawl__unit_result *results,
+                                 pawl_error *error)
 {
     pawl__batch               *batch   = worker->batch;
     pawl_refusals              refused = {.arena = worker->kept};
@@ -317,7 +322,7 @@ static pawl_code release_refused(pawl__worker *worker, const pawl__fate *fates, 
     if (items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory to release a leased batch");
     for (size_t i = 0; i < batch->unit_count; i++)
-        if (batch->units[i].kind == PAWL__UNIT_FLUSH && fates[i].is_refused)
+        if (batch->units[i].kind == PAWL__UNIT_FLUSH && results[i].is_refused)
             items[changes.leased_batch_release.count++] = (pawl_leased_batch_release){
                 .partition = batch->units[i].flush.partition, .session = batch->units[i].session};
     changes.leased_batch_release.items = items;
@@ -331,26 +336,26 @@ static pawl_code after_commit(pawl__worker *worker, const pawl_refusals *refused
                               pawl__outcome *outcome, pawl_step *step, pawl_error *error)
 {
     /* Room for a group more than units: deferred sends are the last group. */
-    size_t      count = worker->batch->unit_count + 1;
-    pawl__fate *fates = pawl_arena_take(worker->kept, count * sizeof *fates);
-    pawl_code   code  = fates != NULL ? PAWL_OK : PAWL_ENOMEM;
+    size_t             count   = worker->batch->unit_count + 1;
+    pawl__unit_result *results = pawl_arena_take(worker->kept, count * sizeof *results);
+    pawl_code          code    = results != NULL ? PAWL_OK : PAWL_ENOMEM;
     if (code == PAWL_OK)
-        pawl__hot_note(worker, refused, fates);
+        pawl__hot_note(worker, refused, results);
     for (size_t i = 0; i < refused->count && code == PAWL_OK; i++)
-        take_refusal(worker, &refused->items[i], fates);
+        take_refusal(worker, &refused->items[i], results);
     say_lost(worker, refused);
     if (code == PAWL_OK)
-        code = keep_again(worker, fates, outcome);
+        code = keep_again(worker, results, outcome);
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "no memory for the units of a refused group");
-    count_units(worker, fates, step);
+    count_units(worker, results, step);
     code = note_grown_partitions(worker, error);
-    return code == PAWL_OK ? release_refused(worker, fates, error) : code;
+    return code == PAWL_OK ? release_refused(worker, results, error) : code;
 }
 
 /* ---- One commit ---------------------------------------------------------------------- */
 
-static pawl__trouble trouble_of(const pawl__worker *worker, pawl_code code, stage reached)
+static pawl__commit_failure trouble_of(const pawl__worker *worker, pawl_code code, stage reached)
 {
     if (reached == STAGE_AFTER)
         return PAWL__TROUBLE_WORKER;
@@ -388,7 +393,7 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__commit_mode *mode
     pawl_code code = prepare(worker, mode, &reached, error);
     if (code == PAWL_OK)
         pawl__breaker_note(worker);
-    if (code == PAWL_OK && batch->gives_way && mode->kind == PAWL__COMMIT_RUN)
+    if (code == PAWL_OK && batch->is_all_busy && mode->kind == PAWL__COMMIT_RUN)
         return PAWL_OK;
     if (code == PAWL_OK) {
         pawl__owners_hold(worker->endpoint->owners, &worker->owned,
@@ -402,7 +407,7 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__commit_mode *mode
         reached = STAGE_AFTER;
         code    = pawl__ordered_settled(worker, &refused, error);
         /* A refused release says that the claim is already gone. */
-        if (code == PAWL_OK && mode->kind != PAWL__COMMIT_BACK)
+        if (code == PAWL_OK && mode->kind != PAWL__COMMIT_RELEASE)
             code = after_commit(worker, &refused, outcome, step, error);
     }
     if (code != PAWL_OK)
@@ -413,9 +418,9 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__commit_mode *mode
     return code == PAWL_OK ? pawl__worker_send_deferred(worker, error) : code;
 }
 
-pawl_code pawl__commit_back(pawl__worker *worker, pawl_step *step, pawl_error *error)
+pawl_code pawl__commit_release(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
-    static const pawl__commit_mode back = {.kind = PAWL__COMMIT_BACK};
+    static const pawl__commit_mode back = {.kind = PAWL__COMMIT_RELEASE};
     pawl__outcome                  none;
     pawl_arena_reset(worker->kept);
     pawl_code code = pawl__commit_batch(worker, &back, &none, step, error);

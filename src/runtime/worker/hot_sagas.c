@@ -125,13 +125,13 @@ static bool has_row_locks(const pawl__worker *worker)
 /* Pause after a conflict on a stream. A conflict wastes the loser's batch and delays the winner, so fewer active
  * workers finish sooner. The pause doubles with each loss in a row, with random jitter. A worker that lost less than
  * half of its batch pauses shorter in proportion. */
-static int64_t stream_pause(pawl__worker *worker, const pawl__fate *fates)
+static int64_t stream_pause(pawl__worker *worker, const pawl__unit_result *results)
 {
     pawl__batch *batch = worker->batch;
     int64_t      time  = pawl__doubled(STREAM_PAUSE, worker->stream_backs, STREAM_PAUSE_MAX);
     int64_t      count = (int64_t)batch->unit_count, lost = 0;
     for (size_t i = 0; i < batch->unit_count; i++)
-        lost += fates[pawl__group_of(batch, (uint32_t)i)].is_back;
+        lost += results[pawl__group_of(batch, (uint32_t)i)].is_back;
     if (lost < count - lost)
         time = time * 2 * lost / count;
     return time / 2 + (int64_t)pawl_random_below(&worker->random, (uint64_t)time + 1);
@@ -140,7 +140,8 @@ static int64_t stream_pause(pawl__worker *worker, const pawl__fate *fates)
 /* Releases the units of refused streams, to be claimed again as a batch: a stream has no row to lock, and units that
  * run one by one lose against other workers' batches. After STREAM_BACKS_MAX losses in a row, the worker does run its
  * units one by one, each of which counts as a conflict. */
-static void note_streams(pawl__worker *worker, const pawl_refusals *refused, pawl__fate *fates)
+static void note_streams(pawl__worker *worker, const pawl_refusals *refused,
+                         pawl__unit_result *results)
 {
     bool has = false, has_back = false;
     for (size_t i = 0; i < refused->count; i++) {
@@ -149,17 +150,17 @@ static void note_streams(pawl__worker *worker, const pawl_refusals *refused, paw
             continue;
         has = true;
         if (worker->stream_backs < STREAM_BACKS_MAX)
-            fates[refusal->group].is_back = has_back = true;
+            results[refusal->group].is_back = has_back = true;
     }
     if (has_back && !worker->engine.is_virtual)
-        pawl__worker_pause(worker, stream_pause(worker, fates));
+        pawl__worker_pause(worker, stream_pause(worker, results));
     worker->stream_backs = has ? worker->stream_backs + 1 : 0;
 }
 
-void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, pawl__fate *fates)
+void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, pawl__unit_result *results)
 {
     pawl__batch *batch = worker->batch;
-    note_streams(worker, refused, fates);
+    note_streams(worker, refused, results);
     if (!has_row_locks(worker))
         return;
     for (size_t i = 0; i < refused->count; i++) {
@@ -171,7 +172,7 @@ void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, pawl__fa
             if (size == 0)
                 size = group_size(batch, refusal->group);
             if (note_conflict(worker, batch->entries[j], size) && size > 1)
-                fates[refusal->group].is_back = true;
+                results[refusal->group].is_back = true;
         }
     }
 }
@@ -200,30 +201,30 @@ static int64_t count_crowds(pawl__worker *worker)
     return (int64_t)(same / CROWD) + 1;
 }
 
-void pawl__hot_meet(pawl__worker *worker)
+void pawl__hot_note_busy(pawl__worker *worker)
 {
     pawl__batch *batch = worker->batch;
-    if (!batch->gives_way)
-        worker->way_backs -= worker->engine.has_hot ? worker->way_backs > 0 : worker->way_backs;
-    if (!batch->has_elsewhere)
+    if (!batch->is_all_busy)
+        worker->busy_pauses -=
+            worker->engine.has_hot ? worker->busy_pauses > 0 : worker->busy_pauses;
+    if (!batch->has_busy)
         return;
     bool is_hot_one = false;
     for (size_t i = 0; i < batch->entry_count; i++) {
-        pawl__hot_saga *saga =
-            batch->entries[i]->is_elsewhere ? find(worker, batch->entries[i]) : NULL;
+        pawl__hot_saga *saga = batch->entries[i]->is_busy ? find(worker, batch->entries[i]) : NULL;
         if (saga == NULL)
             continue;
         is_hot_one = true;
         saga->seen = worker->engine.machine_now;
         extend(worker, saga);
     }
-    if (!batch->gives_way)
+    if (!batch->is_all_busy)
         return;
-    worker->gave_way = true;
-    int32_t most     = is_hot_one ? HOT_BACKS_MAX : WAY_BACKS_MAX;
-    int32_t times    = worker->way_backs < most ? worker->way_backs++ : most;
-    int64_t crowds   = is_hot_one ? count_crowds(worker) : 1;
-    pawl__worker_pause(worker, crowds * (PAWL__ELSEWHERE_WAIT << times));
+    worker->found_all_busy = true;
+    int32_t most           = is_hot_one ? HOT_BACKS_MAX : WAY_BACKS_MAX;
+    int32_t times          = worker->busy_pauses < most ? worker->busy_pauses++ : most;
+    int64_t crowds         = is_hot_one ? count_crowds(worker) : 1;
+    pawl__worker_pause(worker, crowds * (PAWL__SAGA_BUSY_WAIT << times));
 }
 
 bool pawl__hot_is(void *runtime, const pawl_saga_table *table, pawl_saga_key key,

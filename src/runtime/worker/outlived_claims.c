@@ -143,7 +143,7 @@ static bool is_long(const pawl__worker *worker)
 
 /* Did the lease of an ordered queue end before handler_time_max? Then no attempt counts: the lease is short until a
  * worker had a slow step, and the next run gets a longer one (ordered.c). */
-static bool is_lesson(const pawl__worker *worker, pawl_code code)
+static bool is_short_lease(const pawl__worker *worker, pawl_code code)
 {
     return worker->ordered != NULL && code == PAWL_EFENCED &&
            worker->longest.time < worker->endpoint->settings.handler_time_max;
@@ -188,7 +188,7 @@ void pawl__outlived_lost(pawl__worker *worker, pawl_code code, const pawl_error 
         return;
     }
     bool is_loss = code == PAWL_ELOST || code == PAWL_EFENCED || code == PAWL_EUNREACHABLE;
-    if (!is_loss || batch->is_given_up || !is_long(worker) || is_lesson(worker, code))
+    if (!is_loss || batch->is_given_up || !is_long(worker) || is_short_lease(worker, code))
         return;
     for (size_t i = 0; i < batch->unit_count; i++)
         if (key_of_unit(&batch->units[i]) == worker->longest.unit) {

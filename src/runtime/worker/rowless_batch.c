@@ -25,7 +25,7 @@ static bool may_run(const pawl__worker *worker)
 {
     pawl__permit permit = worker->breaker.permit;
     return (permit == PAWL__PERMIT_NONE || permit == PAWL__PERMIT_ALL) &&
-           !atomic_load(&worker->endpoint->pause.is_paused) && !worker->is_stamped;
+           !atomic_load(&worker->endpoint->pause.is_paused) && !worker->is_marked;
 }
 
 /* ---- Filling the batch ---------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static pawl_code run(pawl__worker *worker, pawl_step *step, pawl_error *error)
     pawl_error                     inner = PAWL_ERROR_INIT;
     pawl_arena_reset(worker->kept);
     pawl_code code = pawl__commit_batch(worker, &mode, &outcome, step, &inner);
-    if (code == PAWL_OK && !worker->batch->gives_way)
+    if (code == PAWL_OK && !worker->batch->is_all_busy)
         note_done(worker, &outcome);
     if (code == PAWL_OK ||
         (outcome.trouble != PAWL__TROUBLE_WORKER && outcome.trouble != PAWL__TROUBLE_MEMORY))

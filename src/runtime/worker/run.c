@@ -9,7 +9,7 @@
 #include "runtime/worker/commit.h"
 
 static const pawl__commit_mode run  = {.kind = PAWL__COMMIT_RUN};
-static const pawl__commit_mode back = {.kind = PAWL__COMMIT_BACK};
+static const pawl__commit_mode back = {.kind = PAWL__COMMIT_RELEASE};
 
 /* Commits the failure of a unit that cannot be loaded, run or committed. */
 static pawl_code give_up(pawl__worker *worker, const pawl__unit *unit, pawl_code why,
@@ -57,24 +57,24 @@ static pawl_code run_alone(pawl__worker *worker, pawl__retry *retry, pawl_step *
         pawl__outcome outcome = {.trouble =
                                      PAWL__TROUBLE_MEMORY}; /* if the batch cannot be filled */
         pawl_error    inner   = PAWL_ERROR_INIT;
-        if (unit->end != PAWL__END_AGAIN)
+        if (unit->end != PAWL__END_RERUN)
             unit->conflicts++;
         pawl_code code = pawl__retry_list_fill_one(worker, unit);
         if (code == PAWL_OK)
             code = pawl__commit_batch(worker, &run, &outcome, step, &inner);
         if (code == PAWL_OK) {
-            retry->is_back = worker->batch->gives_way;
+            retry->is_back = worker->batch->is_all_busy;
             if (outcome.retry_count == 0)
                 return PAWL_OK;
             *unit         = outcome.retries[0].unit;
             bool is_spent = unit->code == PAWL_EMISMATCH || unit->conflicts > budget;
-            if (unit->end != PAWL__END_AGAIN && is_spent)
+            if (unit->end != PAWL__END_RERUN && is_spent)
                 return give_up(worker, unit, unit->code, unit->error.data, step, error);
         } else if (outcome.trouble == PAWL__TROUBLE_WORKER) {
             *error = inner;
             return code;
         } else if (outcome.trouble != PAWL__TROUBLE_CONTENT && is_worth_again(worker, unit, code)) {
-            unit->end = PAWL__END_AGAIN;
+            unit->end = PAWL__END_RERUN;
             unit->runs++;
         } else {
             return give_up(worker, unit, code, inner.text, step, error);
@@ -93,7 +93,7 @@ static pawl_code take_apart(pawl__worker *worker, bool is_back, pawl__outcome *o
         return PAWL_ENOMEM;
     for (size_t i = 0; i < batch->unit_count; i++) {
         pawl__unit unit = batch->units[i];
-        unit.end        = PAWL__END_AGAIN;
+        unit.end        = PAWL__END_RERUN;
         if (!pawl__retry_list_add(worker, outcome, &unit, is_back))
             return PAWL_ENOMEM;
     }
@@ -108,7 +108,7 @@ static pawl__commit_kind how_of_locked(pawl__worker *worker, pawl_code why)
     if (!is_worth_again(worker, unit, why))
         return PAWL__COMMIT_FAIL;
     unit->runs++;
-    return PAWL__COMMIT_APART;
+    return PAWL__COMMIT_ONE_BY_ONE;
 }
 
 /* Handles a failed commit. PAWL_OK: units of the batch were the cause; they have ended, or are in `outcome` to run
@@ -121,7 +121,7 @@ static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *
     /* A flush with its own SQL runs again as a message does. */
     bool              is_flush = first->kind == PAWL__UNIT_FLUSH && !first->is_alone;
     bool              is_only  = count == 1 && !is_flush;
-    pawl__commit_mode mode     = {PAWL__COMMIT_APART, why, text};
+    pawl__commit_mode mode     = {PAWL__COMMIT_ONE_BY_ONE, why, text};
     switch (outcome->trouble) {
     case PAWL__TROUBLE_WORKER: return why;
     case PAWL__TROUBLE_WAITED:
@@ -203,7 +203,7 @@ static pawl_code finish(pawl__worker *worker, pawl_step *step, pawl_error *error
     if (code != PAWL_OK) {
         const pawl_error why = *error;
         code                 = settle_failed(worker, code, why.text, &outcome, step, error);
-    } else if (worker->batch->gives_way) {
+    } else if (worker->batch->is_all_busy) {
         code = pawl__commit_batch(worker, &back, &none, step, error);
     }
     if (code == PAWL_OK)

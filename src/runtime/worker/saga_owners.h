@@ -20,7 +20,7 @@
 #define PAWL__OWNERS_MAX 2048
 #define PAWL__OWNER_TIME PAWL_SECONDS(1)    /* how long a slow handler keeps others waiting */
 #define PAWL__OWNER_COMMIT PAWL_SECONDS(10) /* a commit may wait for a lock, or a slow disk */
-/* Shorter than PAWL__ELSEWHERE_WAIT, so that a message that was released meanwhile finds the saga free. */
+/* Shorter than PAWL__SAGA_BUSY_WAIT, so that a message that was released meanwhile finds the saga free. */
 #define PAWL__OWNER_KEEP PAWL_MILLISECONDS(10)
 
 #define PAWL__HOT_MAX 256 /* sagas with conflicts that a worker remembers: hot_sagas.c */

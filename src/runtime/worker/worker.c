@@ -150,8 +150,8 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
     pawl__batch_reset(worker->batch);
     worker->cut_count    = 0;
     worker->has_left_out = false;
-    if (worker->is_stamped && worker->claim_count > PAWL__STAMPED_BATCH_MAX)
-        worker->claim_count = PAWL__STAMPED_BATCH_MAX;
+    if (worker->is_marked && worker->claim_count > PAWL__MARKED_BATCH_MAX)
+        worker->claim_count = PAWL__MARKED_BATCH_MAX;
     if (is_claimed)
         code = pawl__claim_messages(worker, due_max, &messages, error);
     if (code == PAWL_OK && is_claimed)
@@ -176,11 +176,11 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
     if (code == PAWL_OK && is_found)
         code = pawl__queue_pause_check(worker, error);
     if (code == PAWL_OK && is_found && is_paused(worker))
-        return pawl__commit_back(worker, step, error);
+        return pawl__commit_release(worker, step, error);
     if (is_found && code == PAWL_OK)
-        code = pawl__stamped_batch_judge(worker, step, error);
-    if (code == PAWL_OK && worker->is_stamped && worker->batch->unit_count > 0)
-        code = pawl__stamped_batch_write(worker, due_max, error);
+        code = pawl__marked_batch_judge(worker, step, error);
+    if (code == PAWL_OK && worker->is_marked && worker->batch->unit_count > 0)
+        code = pawl__marked_batch_write(worker, due_max, error);
     if (is_found && worker->batch->unit_count == 0)
         return code;
     /* The claim was full: more timeouts may be due at the time of the last one, or later. */
@@ -233,7 +233,7 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error)
 static pawl_code end_empty(pawl__worker *worker, bool was_paused, pawl_step *step,
                            pawl_error *error)
 {
-    bool is_over = worker->is_stamped && !is_paused(worker) && !worker->has_left_out;
+    bool is_over = worker->is_marked && !is_paused(worker) && !worker->has_left_out;
     if (is_over && !step->is_taken)
         pawl__isolation_one_passed(worker, true);
     if (worker->has_left_out)
@@ -252,7 +252,7 @@ static int64_t count_passing(const pawl__worker *worker)
     for (size_t i = 0; i < batch->unit_count; i++)
         messages += batch->units[i].kind == PAWL__UNIT_MESSAGE;
     int64_t others = (int64_t)batch->unit_count - messages;
-    if (!worker->is_stamped || worker->has_left_out)
+    if (!worker->is_marked || worker->has_left_out)
         return 0;
     return messages > others ? messages : others;
 }
@@ -278,12 +278,13 @@ static pawl_code run_batch(pawl__worker *worker, pawl_time due_max, pawl_step *s
     int64_t passing   = count_passing(worker);
     worker->was_alone = false;
     code              = pawl__worker_run(worker, step, error);
-    if (code == PAWL_OK && !worker->gave_way)
-        pawl__isolation_stamped_passed(worker, passing);
+    if (code == PAWL_OK && !worker->found_all_busy)
+        pawl__isolation_marked_passed(worker, passing);
     bool is_stuck = pawl__ordered_is_stuck(worker);
-    step->is_idle = (worker->gave_way || is_stuck) && step->handled == 0 && step->refused == 0;
+    step->is_idle =
+        (worker->found_all_busy || is_stuck) && step->handled == 0 && step->refused == 0;
     if (is_stuck && step->is_idle)
-        pawl__worker_pause(worker, PAWL__ELSEWHERE_WAIT);
+        pawl__worker_pause(worker, PAWL__SAGA_BUSY_WAIT);
     pawl__claim_adapt(worker);
     return code == PAWL_OK ? pawl__ordered_give_way(worker, error) : code;
 }
@@ -294,14 +295,14 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error
     pawl_time due_max   = now;
     bool      is_flush  = false;
     bool      did_flush = false;
-    bool      is_alone  = worker->has_turn;
+    bool      is_alone  = worker->is_isolated_step;
     pawl_code code      = PAWL_OK;
-    worker->is_stamped  = !is_alone && pawl__isolation_stamps_batches(worker->endpoint);
+    worker->is_marked   = !is_alone && pawl__isolation_marks_batches(worker->endpoint);
     if (is_alone || is_paused(worker))
         code = pawl__queue_pause_check(worker, error);
     if (code == PAWL_OK)
         code = find_limit(worker, now, &due_max, &is_flush, error);
-    if (code == PAWL_OK && is_flush && worker->is_stamped) {
+    if (code == PAWL_OK && is_flush && worker->is_marked) {
         pawl__isolation_isolate_partitions(worker->endpoint);
         return PAWL_OK;
     }
@@ -314,8 +315,9 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error
     code       = pawl__ordered_lead(worker, &leads, error);
     if (code != PAWL_OK)
         return code;
-    worker->gave_way = pawl__worker_is_pausing(worker);
-    if (!leads || worker->gave_way || worker->is_checking || (is_alone && is_paused(worker))) {
+    worker->found_all_busy = pawl__worker_is_pausing(worker);
+    if (!leads || worker->found_all_busy || worker->is_checking ||
+        (is_alone && is_paused(worker))) {
         step->is_idle = true;
         return PAWL_OK;
     }
@@ -323,7 +325,7 @@ static pawl_code claim_and_run(pawl__worker *worker, pawl_step *step, pawl_error
     code = is_alone ? pawl__isolation_run_one(worker, due_max, step, error)
                     : run_batch(worker, due_max, step, error);
     /* After a crash, which a flush may have caused, flushes run isolated. */
-    if (code == PAWL_OK && worker->is_stamped && worker->grown_count > 0) {
+    if (code == PAWL_OK && worker->is_marked && worker->grown_count > 0) {
         pawl__isolation_isolate_partitions(worker->endpoint);
         return PAWL_OK;
     }
@@ -352,7 +354,7 @@ static pawl_code step_claims(pawl__worker *worker, pawl_step *step, pawl_error *
 {
     if (!pawl__breaker_enter(worker)) {
         give_back_ahead(worker);
-        pawl__breaker_tell(worker);
+        pawl__breaker_report(worker);
         step->is_idle = true;
         return PAWL_OK;
     }
@@ -367,8 +369,8 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     pawl_arena_reset(worker->read);
     pawl_arena_reset(worker->live.arena);
     worker->live.is_read      = false;
-    worker->gave_way          = false;
-    worker->has_turn          = false;
+    worker->found_all_busy    = false;
+    worker->is_isolated_step  = false;
     worker->breaker.permit    = PAWL__PERMIT_NONE;
     worker->has_subscriptions = false;
     worker->grown             = NULL;
@@ -377,8 +379,8 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     if (rest > 0) {
         give_back_ahead(worker);
         pawl__worker_pause(worker, rest);
-        worker->gave_way = true; /* makes a program that calls steps come back soon */
-        step->is_idle    = true;
+        worker->found_all_busy = true; /* makes a program that calls steps come back soon */
+        step->is_idle          = true;
         return PAWL_OK;
     }
     pawl__worker_clocks(worker, pawl__business_now(endpoint));
@@ -392,8 +394,8 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
                 worker); /* the next step may be an isolated one, with claims of its own */
         pawl__isolation_batch_end(endpoint);
     } else if (pawl__isolation_begin(endpoint)) {
-        worker->has_turn = true;
-        code             = step_claims(worker, step, error);
+        worker->is_isolated_step = true;
+        code                     = step_claims(worker, step, error);
         if (code == PAWL_OK)
             give_back_ahead(worker);
         pawl__isolation_end(endpoint);

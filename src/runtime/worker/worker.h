@@ -112,11 +112,11 @@ typedef struct pawl__worker {
     pawl_time flush_rest;  /* business time before which it ignores partitions that others flush */
     pawl_time foreign_due; /* of the next known foreign timeout */
     int       wake_fd;
-    bool      is_checking;           /* the next step only checks the partitions */
-    bool      has_turn, has_unsure;  /* isolated step; a partition may have crashed a process */
-    bool      is_stamped;            /* isolation.h: batches of this step get in-flight markers */
-    struct pawl__isolated *isolated; /* marker streams of the batch's timeouts, or NULL */
-    int64_t               *left_out; /* claimed messages that are not in the batch */
+    bool      is_checking;             /* the next step only checks the partitions */
+    bool is_isolated_step, has_unsure; /* isolated step; a partition may have crashed a process */
+    bool is_marked;                    /* isolation.h: batches of this step get in-flight markers */
+    struct pawl__isolated *isolated;   /* marker streams of the batch's timeouts, or NULL */
+    int64_t               *left_out;   /* claimed messages that are not in the batch */
     size_t                 left_out_count;
     pawl__met              met;          /* seen by marker.c */
     bool                   has_left_out; /* part of the claim did not run */
@@ -132,13 +132,13 @@ typedef struct pawl__worker {
     struct pawl__deferred *deferred; /* sends of pawl_send_now that join the next commit */
     pawl_store *aside; /* second handle, for such sends during a handler transaction; or NULL */
     size_t      hot_count;
-    pawl_time   hot_until;    /* machine time: end of the last hot saga */
-    pawl__owned owned;        /* sagas in use by this step */
-    int32_t     stream_backs; /* consecutive commits with a refused stream */
-    int32_t     way_backs;    /* exponent of the pause: see pawl__hot_meet */
-    bool        gave_way;     /* in this step other workers had all its sagas */
-    bool        was_in_way;   /* gave_way of the previous step */
-    int64_t     pause_end;    /* monotonic time before which it claims nothing, or 0 */
+    pawl_time   hot_until;             /* machine time: end of the last hot saga */
+    pawl__owned owned;                 /* sagas in use by this step */
+    int32_t     stream_backs;          /* consecutive commits with a refused stream */
+    int32_t     busy_pauses;           /* exponent of the pause: see pawl__hot_note_busy */
+    bool        found_all_busy;        /* in this step other workers had all its sagas */
+    bool        found_all_busy_before; /* found_all_busy of the previous step */
+    int64_t     pause_end;             /* monotonic time before which it claims nothing, or 0 */
     pawl__breaker_part    breaker;
     pawl__rowless         rowless;
     pawl__longest         longest;            /* of the current or last batch */

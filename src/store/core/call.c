@@ -125,10 +125,10 @@ pawl_code pawl_store_worker_close(pawl_store *store, pawl_time now, pawl_error *
     return PAWL__CALL_DONE(code);
 }
 
-pawl_code pawl_store_worker_beat(pawl_store *store, const pawl_worker_id *workers, size_t count,
-                                 pawl_time now, pawl_error *error)
+pawl_code pawl_store_worker_heartbeat(pawl_store *store, const pawl_worker_id *workers,
+                                      size_t count, pawl_time now, pawl_error *error)
 {
-    pawl_code code = PAWL__CALL(worker_beat, workers, count, now);
+    pawl_code code = PAWL__CALL(worker_heartbeat, workers, count, now);
     return PAWL__CALL_DONE(code);
 }
 
@@ -138,7 +138,7 @@ pawl_code pawl_store_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_ap
 {
     *is_applied                   = false;
     *pawl__store_timing_of(store) = pawl__timing_begin("resolve");
-    pawl_code code                = pawl__store_call_may(store, "resolve", error);
+    pawl_code code                = pawl__store_call_check(store, "resolve", error);
     if (code == PAWL_OK)
         code = store->ops->resolve(store, commit_id, is_applied, error);
     return PAWL__CALL_END(code, is_applied, false);
@@ -292,7 +292,7 @@ static pawl_code wait_without_driver(int64_t microseconds, int wake_fd, pawl_err
 pawl_code pawl_store_wait(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error)
 {
     *pawl__store_timing_of(store) = pawl__timing_begin("wait");
-    pawl_code code                = store->waits_long ? pawl__store_call_may(store, "wait", error)
+    pawl_code code                = store->waits_long ? pawl__store_call_check(store, "wait", error)
                                                       : pawl__store_call_ready(store, "wait", error);
     if (code == PAWL_OK)
         code = store->ops->wait != NULL ? store->ops->wait(store, microseconds, wake_fd, error)

@@ -16,7 +16,7 @@ pawl_code pawl__store_call_needs(const pawl_store *store, bool is_there, const c
                                  pawl_error *error);
 /* PAWL_EINVAL in a process that did not open the handle, and on one that was opened for
  * its schema alone. */
-pawl_code pawl__store_call_may(pawl_store *store, const char *name, pawl_error *error);
+pawl_code pawl__store_call_check(pawl_store *store, const char *name, pawl_error *error);
 /* The same; then calls the driver's `ready`, which reconnects if necessary. */
 pawl_code pawl__store_call_ready(pawl_store *store, const char *name, pawl_error *error);
 /* Whether this process opened the handle: a child after fork() did not. */

@@ -93,7 +93,7 @@ pawl_code pawl_store_next_due(pawl_store *store, pawl_text queue, const pawl_tex
     return PAWL__CALL_END(code, next, nothing_due);
 }
 
-/* ---- The journal --------------------------------------------------------- */
+/* ---- The event store --------------------------------------------------------- */
 
 /* As in an append. */
 static pawl_code check_stream(pawl_text name, pawl_error *error)

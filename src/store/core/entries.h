@@ -14,7 +14,7 @@
  */
 ENTRY(worker_open, pawl_text endpoint, pawl_text types, pawl_time now)
 ENTRY(worker_close, pawl_time now)
-ENTRY(worker_beat, const pawl_worker_id *workers, size_t count, pawl_time now)
+ENTRY(worker_heartbeat, const pawl_worker_id *workers, size_t count, pawl_time now)
 ENTRY(resolve, pawl_uuid commit_id, bool *is_applied)
 ENTRY(queue_claim, const pawl_queue_claim *claim, pawl_arena *arena, pawl_queue_rows *rows)
 ENTRY(queue_oldest, pawl_text queue, pawl_time due_max, const int64_t *except, size_t except_count,
@@ -44,5 +44,5 @@ ENTRY(stream_load, const pawl_stream_read *reads, size_t count, pawl_arena *aren
       pawl_stream *streams)
 ENTRY(event_number, size_t count_max, int64_t *count)
 ENTRY(checkpoint_get, pawl_text name, int64_t *position)
-ENTRY(scan, const pawl_scan *walk, pawl_arena *arena, pawl_scan_rows *rows)
+ENTRY(scan, const pawl_scan *scan, pawl_arena *arena, pawl_scan_rows *rows)
 ENTRY(diagnose, const pawl_diagnosis *asked, pawl_arena *arena, pawl_finding_rows *rows)

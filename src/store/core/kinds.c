@@ -91,7 +91,7 @@ size_t pawl__take_firsts(const void **items, size_t count, const void **firsts,
     return left;
 }
 
-size_t pawl__take_alike(const void **items, size_t count, const void **alike,
+size_t pawl__take_equal(const void **items, size_t count, const void **alike,
                         pawl__compare_fn *compare)
 {
     size_t      left  = 0;
@@ -109,7 +109,7 @@ size_t pawl__take_alike(const void **items, size_t count, const void **alike,
     return left;
 }
 
-int pawl__by_table(const void *left, const void *right)
+int pawl__compare_by_table(const void *left, const void *right)
 {
     const pawl_saga_table *l = pawl__saga_table_of(left);
     const pawl_saga_table *r = pawl__saga_table_of(right);

@@ -60,10 +60,10 @@ size_t pawl__take_firsts(const void **items, size_t count, const void **firsts,
                          pawl__compare_fn *compare);
 /* Moves the smallest of `items`, and all that compare equal to it, to `alike`, in order; as above
  * otherwise. For a wave whose changes need more than one statement. */
-size_t pawl__take_alike(const void **items, size_t count, const void **alike,
+size_t pawl__take_equal(const void **items, size_t count, const void **alike,
                         pawl__compare_fn *compare);
 /* Two changes of sagas, by the names of their tables. */
-int pawl__by_table(const void *left, const void *right);
+int pawl__compare_by_table(const void *left, const void *right);
 /* Sorts changes by key; those of one key stay in the order of the change set. */
 void pawl__sort_changes(const void **items, size_t count, pawl__compare_fn *compare);
 

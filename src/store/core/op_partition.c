@@ -17,32 +17,33 @@
 
 /* ---- Finding ------------------------------------------------------------ */
 
-static pawl_partition_row row_of(const pawl_scan_row *walked)
+static pawl_partition_row row_of(const pawl_scan_row *scanned)
 {
-    return (pawl_partition_row){.partition  = walked->belongs_to,
-                                .aggregator = walked->name,
-                                .count      = walked->count,
-                                .oldest     = walked->count > 0 ? walked->oldest : 0,
-                                .due        = walked->due,
-                                .attempts   = walked->attempts,
-                                .is_dead    = walked->is_dead,
-                                .error      = walked->error};
+    return (pawl_partition_row){.partition  = scanned->belongs_to,
+                                .aggregator = scanned->name,
+                                .count      = scanned->count,
+                                .oldest     = scanned->count > 0 ? scanned->oldest : 0,
+                                .due        = scanned->due,
+                                .attempts   = scanned->attempts,
+                                .is_dead    = scanned->is_dead,
+                                .error      = scanned->error};
 }
 
-static pawl_code list(pawl_store *store, const pawl_scan *walk, pawl_arena *arena,
+static pawl_code list(pawl_store *store, const pawl_scan *scan, pawl_arena *arena,
                       pawl_partition_rows *rows, pawl_error *error)
 {
-    pawl_scan_rows walked;
+    pawl_scan_rows scanned;
     *rows          = (pawl_partition_rows){.count = 0};
-    pawl_code code = pawl_store_scan(store, walk, arena, &walked, error);
-    if (code != PAWL_OK || walked.count == 0)
+    pawl_code code = pawl_store_scan(store, scan, arena, &scanned, error);
+    if (code != PAWL_OK || scanned.count == 0)
         return code;
-    rows->items = pawl_arena_take(arena, walked.count * sizeof *rows->items);
+    rows->items = pawl_arena_take(arena, scanned.count * sizeof *rows->items);
     if (rows->items == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu partitions", walked.count);
-    for (size_t i = 0; i < walked.count; i++)
-        rows->items[i] = row_of(&walked.items[i]);
-    rows->count = walked.count;
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu partitions",
+                              scanned.count);
+    for (size_t i = 0; i < scanned.count; i++)
+        rows->items[i] = row_of(&scanned.items[i]);
+    rows->count = scanned.count;
     return PAWL_OK;
 }
 
@@ -50,23 +51,23 @@ pawl_code pawl_store_partition_list(pawl_store *store, const pawl_partition_quer
                                     pawl_arena *arena, pawl_partition_rows *rows, pawl_error *error)
 {
     const pawl_scan_row after = {.belongs_to = query->after};
-    const pawl_scan     walk  = {.kind       = PAWL_SCAN_PARTITIONS,
+    const pawl_scan     scan  = {.kind       = PAWL_SCAN_PARTITIONS,
                                  .after      = &after,
                                  .aggregator = query->aggregator,
                                  .is_dead    = query->is_dead,
                                  .count_max  = query->count_max};
-    return list(store, &walk, arena, rows, error);
+    return list(store, &scan, arena, rows, error);
 }
 
 pawl_code pawl_store_partition_find(pawl_store *store, pawl_text partition, pawl_arena *arena,
                                     pawl_partition_row *row, pawl_error *error)
 {
-    const pawl_scan     walk = {.kind = PAWL_SCAN_PARTITIONS, .partition = partition};
+    const pawl_scan     scan = {.kind = PAWL_SCAN_PARTITIONS, .partition = partition};
     pawl_partition_rows rows;
     *row = (pawl_partition_row){.count = 0};
     if (partition.size == 0)
         return pawl_error_set(error, PAWL_EINVAL, NOUN ": the name is empty");
-    pawl_code code = list(store, &walk, arena, &rows, error);
+    pawl_code code = list(store, &scan, arena, &rows, error);
     if (code == PAWL_OK && rows.count == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND, "there is no " NOUN " '%.*s'",
                               PAWL_TEXT_ARGS(partition));

@@ -172,23 +172,23 @@ static bool cut_prefix(pawl_text *text, const char *prefix)
     return text->size > 0;
 }
 
-typedef bool take_fn(row_list *it, const pawl_scan_row *walked, pawl_text name);
+typedef bool take_fn(row_list *it, const pawl_scan_row *scanned, pawl_text name);
 
-static bool take_position(row_list *it, const pawl_scan_row *walked, pawl_text name)
+static bool take_position(row_list *it, const pawl_scan_row *scanned, pawl_text name)
 {
     pawl_projection_row *row = row_of(it, name);
     if (row != NULL)
-        row->position = walked->number > 0 ? walked->number : 0;
+        row->position = scanned->number > 0 ? scanned->number : 0;
     return row != NULL;
 }
 
 /* Called after the checkpoints were read: a failure at or before its checkpoint is over. */
-static bool take_failure(row_list *it, const pawl_scan_row *walked, pawl_text cut)
+static bool take_failure(row_list *it, const pawl_scan_row *scanned, pawl_text cut)
 {
     pawl_projection_failure failure;
     pawl_text               name;
     (void)cut;
-    read_state(walked->message.body, it->arena, &name, &failure);
+    read_state(scanned->message.body, it->arena, &name, &failure);
     if (failure.position == 0 || name.size == 0)
         return true;
     pawl_projection_row *row = row_of(it, name);
@@ -198,14 +198,14 @@ static bool take_failure(row_list *it, const pawl_scan_row *walked, pawl_text cu
 }
 
 /* Reads the rows whose names begin with the prefix; they are adjacent in name order. */
-static pawl_code take_walk(row_list *it, pawl_scan_kind kind, const char *prefix, take_fn *take,
+static pawl_code take_scan(row_list *it, pawl_scan_kind kind, const char *prefix, take_fn *take,
                            pawl_error *error)
 {
     pawl_scan_row  after = {.belongs_to = pawl_text_of(prefix)};
-    pawl_scan      walk  = {.kind = kind, .after = &after, .count_max = PAGE_ROWS};
+    pawl_scan      scan  = {.kind = kind, .after = &after, .count_max = PAGE_ROWS};
     pawl_scan_rows rows;
     do {
-        pawl_code code = pawl_store_scan(it->store, &walk, it->arena, &rows, error);
+        pawl_code code = pawl_store_scan(it->store, &scan, it->arena, &rows, error);
         if (code != PAWL_OK)
             return code;
         for (size_t i = 0; i < rows.count; i++) {
@@ -266,9 +266,9 @@ pawl_code pawl_store_projection_list(pawl_store *store, pawl_time now, pawl_aren
     row_list it = {.store = store, .now = now, .arena = arena};
     *rows       = (pawl_projection_rows){.count = 0};
     pawl_code code =
-        take_walk(&it, PAWL_SCAN_CHECKPOINTS, PAWL_PROJECTION_SOURCES, take_position, error);
+        take_scan(&it, PAWL_SCAN_CHECKPOINTS, PAWL_PROJECTION_SOURCES, take_position, error);
     if (code == PAWL_OK)
-        code = take_walk(&it, PAWL_SCAN_STREAM_SNAPSHOTS, PAWL_PROJECTION_STREAMS "/", take_failure,
+        code = take_scan(&it, PAWL_SCAN_STREAM_SNAPSHOTS, PAWL_PROJECTION_STREAMS "/", take_failure,
                          error);
     if (code == PAWL_OK)
         code = take_workers(&it, error);

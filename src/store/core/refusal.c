@@ -100,7 +100,7 @@ pawl_code pawl__why_value_taken(const void *change, pawl_error *why)
     return say_taken(row->table, row->id, NULL, &row->transitional, why);
 }
 
-/* ---- The journal -------------------------------------------------------- */
+/* ---- The event store -------------------------------------------------------- */
 
 pawl_code pawl__why_version_taken(const void *change, pawl_error *why)
 {

@@ -266,7 +266,7 @@ bool pawl__store_call_is_ours(const pawl_store *store)
     return own_of((pawl_store *)(uintptr_t)store)->process == getpid();
 }
 
-pawl_code pawl__store_call_may(pawl_store *store, const char *name, pawl_error *error)
+pawl_code pawl__store_call_check(pawl_store *store, const char *name, pawl_error *error)
 {
     if (!pawl__store_call_is_ours(store))
         return pawl_error_set(error, PAWL_EINVAL,
@@ -282,7 +282,7 @@ pawl_code pawl__store_call_may(pawl_store *store, const char *name, pawl_error *
 
 pawl_code pawl__store_call_ready(pawl_store *store, const char *name, pawl_error *error)
 {
-    pawl_code code = pawl__store_call_may(store, name, error);
+    pawl_code code = pawl__store_call_check(store, name, error);
     return code == PAWL_OK && store->ops->ready != NULL ? store->ops->ready(store, error) : code;
 }
 

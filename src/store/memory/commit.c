@@ -31,7 +31,7 @@ static apply_fn *const kinds[pawl_change_kind_count] = {
 pawl_code pawl__memory_write(memory_commit *commit, memory_table *table, void *row,
                              const void *model)
 {
-    return pawl__journal_write(&commit->data->journal, table, row, model);
+    return pawl__undo_log_write(&commit->data->undo_log, table, row, model);
 }
 
 pawl_code pawl__memory_refuse(memory_commit *commit, pawl_code reason, const char *format, ...)
@@ -95,10 +95,10 @@ static pawl_code run_rounds(memory_commit *commit)
     for (;;) {
         pawl_code code = run_round(commit);
         if (code == PAWL_OK && commit->refused_count == 0) {
-            pawl__journal_keep(&commit->data->journal);
+            pawl__undo_log_keep(&commit->data->undo_log);
             return PAWL_OK;
         }
-        pawl__journal_undo(&commit->data->journal);
+        pawl__undo_log_roll_back(&commit->data->undo_log);
         if (code != PAWL_OK)
             return code;
         pawl__drop_refused(commit->refused, commit->refused->count - commit->refused_count,

@@ -63,7 +63,7 @@ static void data_destroy(memory_data *data)
     pawl__memory_empty(data);
     for (size_t i = 0; i < TABLE_COUNT; i++)
         pawl__table_clear(table_at(data, i));
-    pawl__journal_free(&data->journal);
+    pawl__undo_log_free(&data->undo_log);
     pthread_mutex_destroy(&data->mutex);
     pawl_free(data);
 }

@@ -91,10 +91,10 @@ pawl_code pawl__memory_dead_count(pawl_store *store, pawl_arena *arena, pawl_dea
     return is_ok ? PAWL_OK : pawl__memory_out_of_memory("count of dead letters", error);
 }
 
-bool pawl__memory_letter_behind(const memory_data *data, const pawl_scan *walk,
+bool pawl__memory_letter_behind(const memory_data *data, const pawl_scan *scan,
                                 const pawl_scan_row *after, pawl_scan_row *row)
 {
-    (void)walk;
+    (void)scan;
     const dead_row probe = {
         .fields = {.endpoint = after->belongs_to, .message.id = after->message.id}};
     const dead_row *found = pawl__tree_above(&data->dead.trees[BY_KEY], &probe);

@@ -44,20 +44,20 @@ void pawl__memory_find_flushes(const memory_data *data, const pawl_find *asked, 
         row = pawl__tree_next_of(&data->flushes.trees[BY_DUE], row);
 }
 
-static bool is_walked(const pawl_scan *walk, const pawl_flush_row *fields)
+static bool is_scanned(const pawl_scan *scan, const pawl_flush_row *fields)
 {
-    return pawl__memory_is_like(walk->partition, fields->partition) &&
-           pawl__memory_is_like(walk->aggregator, fields->name) &&
-           (!walk->is_dead || fields->is_dead);
+    return pawl__memory_is_like(scan->partition, fields->partition) &&
+           pawl__memory_is_like(scan->aggregator, fields->name) &&
+           (!scan->is_dead || fields->is_dead);
 }
 
-bool pawl__memory_partition_behind(const memory_data *data, const pawl_scan *walk,
+bool pawl__memory_partition_behind(const memory_data *data, const pawl_scan *scan,
                                    const pawl_scan_row *after, pawl_scan_row *row)
 {
     const memory_tree *tree  = &data->flushes.trees[BY_PARTITION];
     const flush_row    probe = {.fields.partition = after->belongs_to};
     const flush_row   *found = pawl__tree_above(tree, &probe);
-    while (found != NULL && !is_walked(walk, &found->fields))
+    while (found != NULL && !is_scanned(scan, &found->fields))
         found = pawl__tree_next(tree, found);
     if (found == NULL)
         return false;

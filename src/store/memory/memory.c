@@ -148,7 +148,7 @@ pawl_code pawl__memory_diagnose(pawl_store *store, const pawl_diagnosis *asked, 
 }
 
 /* No heartbeats: a handle ends with its process, as does the data. */
-#define pawl__memory_worker_beat NULL
+#define pawl__memory_worker_heartbeat NULL
 
 const pawl_store_ops pawl__memory_driver = {
     .ops_size   = sizeof(pawl_store_ops),

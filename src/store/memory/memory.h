@@ -5,7 +5,7 @@
  * several threads are serial and no transaction is ever open between two calls.
  *
  * A commit writes its changes one after another, in the order in which a database would apply them, and
- * adds each to an undo log (memory_journal). If a change is refused, or memory runs out, the undo log is
+ * adds each to an undo log (memory_undo_log). If a change is refused, or memory runs out, the undo log is
  * applied; the next round leaves out the refused groups.
  *
  * The files depend on each other: functions for the kinds of change call commit.c to refuse, and
@@ -69,7 +69,7 @@ typedef struct memory_data {
     struct memory_data *next; /* in the list of all data sets */
     size_t              handle_count;
     pthread_mutex_t     mutex; /* guards all below */
-    memory_journal      journal;
+    memory_undo_log     undo_log;
     memory_sagas       *sagas;
 #define MEMORY_TABLE(table, kind, is_of_workers) memory_table table;
     MEMORY_TABLES(MEMORY_TABLE)
@@ -120,7 +120,7 @@ pawl_code pawl__memory_refuse(memory_commit *commit, pawl_code reason, const cha
 /* The same with the code and text of `why`; does nothing if `why` returns PAWL_OK. */
 pawl_code pawl__memory_refuse_by(memory_commit *commit, pawl__why_fn *why, const void *item);
 
-/* Replaces `row` by a copy of the model: pawl__journal_write with the commit's journal. */
+/* Replaces `row` by a copy of the model: pawl__undo_log_write with the commit's undo log. */
 pawl_code pawl__memory_write(memory_commit *commit, memory_table *table, void *row,
                              const void *model);
 
@@ -181,21 +181,21 @@ int64_t pawl__memory_history_sweep(memory_data *data, pawl_time before, size_t c
 size_t  pawl__memory_bodies_sweep(memory_data *data, const pawl_sweep *sweep, bool *more);
 /* Ends dead workers not seen since `before`; returns their number. */
 size_t pawl__memory_worker_sweep(memory_data *data, pawl_time before, size_t count_max);
-/* The next row of a walk after the given one; false: no more rows. Texts are borrowed from the row. */
-typedef bool   memory_walk_fn(const memory_data *data, const pawl_scan *walk,
+/* The next row of a scan after the given one; false: no more rows. Texts are borrowed from the row. */
+typedef bool   memory_scan_fn(const memory_data *data, const pawl_scan *scan,
                               const pawl_scan_row *after, pawl_scan_row *row);
-memory_walk_fn pawl__memory_saga_behind, pawl__memory_message_behind, pawl__memory_timeout_behind,
+memory_scan_fn pawl__memory_saga_behind, pawl__memory_message_behind, pawl__memory_timeout_behind,
     pawl__memory_fold_behind, pawl__memory_aggregator_behind, pawl__memory_letter_behind,
     pawl__memory_checkpoint_behind, pawl__memory_partition_behind;
 
 /* Defines one for a tree whose key has one part: `key` sets the probe from `after`, the rest reads row `it`. */
 #define MEMORY_BEHIND(name, row_type, tree, key, ...)                                     \
-    bool name(const memory_data *data, const pawl_scan *walk, const pawl_scan_row *after, \
+    bool name(const memory_data *data, const pawl_scan *scan, const pawl_scan_row *after, \
               pawl_scan_row *row)                                                         \
     {                                                                                     \
         const row_type  probe = {key};                                                    \
         const row_type *it    = pawl__tree_above(&data->tree, &probe);                    \
-        (void)walk;                                                                       \
+        (void)scan;                                                                       \
         if (it != NULL)                                                                   \
             *row = (pawl_scan_row){__VA_ARGS__};                                          \
         return it != NULL;                                                                \

@@ -111,7 +111,7 @@ static bool is_free(const memory_commit *commit, const memory_sagas *sagas,
                   column == column_of(sagas, &table->transitional);
     return sagas->properties[column].data == NULL ||
            (!is_own && sagas->rows.trees[BY_VALUE + column].count == 0 &&
-            commit->data->journal.count == 0);
+            commit->data->undo_log.count == 0);
 }
 
 /* Gives the property a column, unless it has one. */
@@ -238,10 +238,10 @@ pawl_code pawl__memory_saga_count(pawl_store *store, const pawl_saga_table *tabl
     return PAWL_OK;
 }
 
-bool pawl__memory_saga_behind(const memory_data *data, const pawl_scan *walk,
+bool pawl__memory_saga_behind(const memory_data *data, const pawl_scan *scan,
                               const pawl_scan_row *after, pawl_scan_row *row)
 {
-    const memory_sagas *sagas = find_table(data, walk->table);
+    const memory_sagas *sagas = find_table(data, scan->table);
     const saga_row      probe = {.fields.id.uuid = after->id};
     const saga_row     *found =
         sagas != NULL ? pawl__tree_above(&sagas->rows.trees[BY_ID], &probe) : NULL;

@@ -1,4 +1,4 @@
-/* table.c - rows, packs, indexes, claims, and the journal.
+/* table.c - rows, packs, indexes, claims, and the undo log.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define JOURNAL_KEPT_MAX 16384 /* entries that stay allocated between commits */
+#define UNDO_LOG_KEPT_MAX 16384 /* entries that stay allocated between commits */
 
 /* ---- Packs -------------------------------------------------------------- */
 
@@ -238,30 +238,30 @@ void pawl__table_release(memory_table *table, uint64_t holder)
         pawl__table_claim(table, row, &(const memory_claim){.holder = 0});
 }
 
-/* ---- The journal -------------------------------------------------------- */
+/* ---- The undo log -------------------------------------------------------- */
 
-static bool reserve_one(memory_journal *journal)
+static bool reserve_one(memory_undo_log *undo_log)
 {
-    if (journal->count < journal->capacity)
+    if (undo_log->count < undo_log->capacity)
         return true;
-    size_t        larger = journal->capacity != 0 ? journal->capacity * 2 : 64;
-    memory_entry *grown  = pawl_resize(journal->entries, larger * sizeof *grown);
+    size_t        larger = undo_log->capacity != 0 ? undo_log->capacity * 2 : 64;
+    memory_entry *grown  = pawl_resize(undo_log->entries, larger * sizeof *grown);
     if (grown == NULL)
         return false;
-    journal->entries  = grown;
-    journal->capacity = larger;
+    undo_log->entries  = grown;
+    undo_log->capacity = larger;
     return true;
 }
 
-pawl_code pawl__journal_write(memory_journal *journal, memory_table *table, void *row,
-                              const void *model)
+pawl_code pawl__undo_log_write(memory_undo_log *undo_log, memory_table *table, void *row,
+                               const void *model)
 {
-    if (!reserve_one(journal))
+    if (!reserve_one(undo_log))
         return PAWL_ENOMEM;
     void *came = model != NULL ? make_row(table, row, model) : NULL;
     if (model != NULL && came == NULL)
         return PAWL_ENOMEM;
-    journal->entries[journal->count++] = (memory_entry){table, row, came};
+    undo_log->entries[undo_log->count++] = (memory_entry){table, row, came};
     if (row != NULL)
         unlink_row(table, row);
     if (came != NULL)
@@ -269,39 +269,39 @@ pawl_code pawl__journal_write(memory_journal *journal, memory_table *table, void
     return PAWL_OK;
 }
 
-static void forget(memory_journal *journal)
+static void forget(memory_undo_log *undo_log)
 {
-    journal->count = 0;
-    if (journal->capacity > JOURNAL_KEPT_MAX)
-        pawl__journal_free(journal);
+    undo_log->count = 0;
+    if (undo_log->capacity > UNDO_LOG_KEPT_MAX)
+        pawl__undo_log_free(undo_log);
 }
 
-void pawl__journal_keep(memory_journal *journal)
+void pawl__undo_log_keep(memory_undo_log *undo_log)
 {
-    for (size_t i = 0; i < journal->count; i++)
-        free_row(journal->entries[i].went);
-    forget(journal);
+    for (size_t i = 0; i < undo_log->count; i++)
+        free_row(undo_log->entries[i].went);
+    forget(undo_log);
 }
 
 /* Undoes entries from the last to the first: a row that was inserted and removed in one commit is
  * first inserted again, then removed. */
-void pawl__journal_undo(memory_journal *journal)
+void pawl__undo_log_roll_back(memory_undo_log *undo_log)
 {
-    for (size_t i = journal->count; i-- > 0;) {
-        memory_entry *entry = &journal->entries[i];
+    for (size_t i = undo_log->count; i-- > 0;) {
+        memory_entry *entry = &undo_log->entries[i];
         if (entry->came != NULL)
             unlink_row(entry->table, entry->came);
         if (entry->went != NULL)
             link_row(entry->table, entry->went);
         free_row(entry->came);
     }
-    forget(journal);
+    forget(undo_log);
 }
 
-void pawl__journal_free(memory_journal *journal)
+void pawl__undo_log_free(memory_undo_log *undo_log)
 {
-    pawl_free(journal->entries);
-    *journal = (memory_journal){0};
+    pawl_free(undo_log->entries);
+    *undo_log = (memory_undo_log){0};
 }
 
 /* FNV-1a, with the first text's size between so that ("a", "bc") differs from

@@ -1,8 +1,8 @@
-/* table.h - rows with their texts and indexes, and the undo log ("journal") of a
+/* table.h - rows with their texts and indexes, and the undo log of a
  * commit.
  *
- * A commit never changes a row in place: it replaces the row by a new one. The journal
- * is a list of pairs (old row, new row); undoing a commit walks that list
+ * A commit never changes a row in place: it replaces the row by a new one. The undo log
+ * is a list of pairs (old row, new row); undoing a commit scans that list
  * backwards. Texts are stored in two packs; the new row shares a pack of the old row
  * if none of the pack's texts changed:
  *
@@ -13,7 +13,7 @@
  *
  * Claims and leases are not part of a commit; they are written in place.
  *
- * Call order: table_init -> journal_write ... -> journal_keep | journal_undo -> table_clear.
+ * Call order: table_init -> undo_log_write ... -> undo_log_keep | undo_log_undo -> table_clear.
  * Threads: the mutex of the data guards all of it.
  * Tests: tests/unit/store/test_store_memory.c
  *
@@ -145,11 +145,11 @@ typedef struct memory_entry {
     void         *came; /* new row; NULL: `went` was removed */
 } memory_entry;
 
-typedef struct memory_journal {
+typedef struct memory_undo_log {
     memory_entry *entries;
     size_t        count;
     size_t        capacity;
-} memory_journal;
+} memory_undo_log;
 
 void pawl__table_init(memory_table *table, const memory_table_kind *kind);
 /* Frees all rows. */
@@ -159,14 +159,14 @@ bool pawl__row_show(const memory_table *table, const void *row, const memory_par
                     pawl_arena *arena, void *out);
 
 /* Replaces `row` by a new row like the model; row NULL: insert, model NULL: remove. PAWL_ENOMEM leaves table
- * and journal unchanged. */
-pawl_code pawl__journal_write(memory_journal *journal, memory_table *table, void *row,
-                              const void *model);
-void      pawl__journal_keep(memory_journal *journal);
-void      pawl__journal_undo(memory_journal *journal);
-void      pawl__journal_free(memory_journal *journal);
+ * and undo_log unchanged. */
+pawl_code pawl__undo_log_write(memory_undo_log *undo_log, memory_table *table, void *row,
+                               const void *model);
+void      pawl__undo_log_keep(memory_undo_log *undo_log);
+void      pawl__undo_log_roll_back(memory_undo_log *undo_log);
+void      pawl__undo_log_free(memory_undo_log *undo_log);
 
-/* Without the journal, for rows that no commit writes. NULL when out of memory. */
+/* Without the undo log, for rows that no commit writes. NULL when out of memory. */
 void *pawl__table_add(memory_table *table, const void *model);
 void  pawl__table_drop(memory_table *table, void *row);
 
@@ -182,7 +182,7 @@ typedef struct memory_claim {
 void pawl__row_release(const memory_table *table, void *row);
 /* Writes the lease into the copy that the caller gets. */
 void pawl__row_show_lease(const memory_table *table, void *shown, const memory_claim *claim);
-/* Claims the row, in place and without the journal. */
+/* Claims the row, in place and without the undo log. */
 void pawl__table_claim(memory_table *table, void *row, const memory_claim *claim);
 /* Frees all rows of the holder. */
 void pawl__table_release(memory_table *table, uint64_t holder);

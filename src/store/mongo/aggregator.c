@@ -188,7 +188,7 @@ static pawl_code apply_leased_batch_remove(pawl__mongo_run *run)
     bool                            is_leased = !pawl_uuid_is_zero(removal->session.uuid);
     int64_t                         done      = 0;
     pawl_code                       code      = PAWL_OK;
-    if (is_leased && run->writer->is_careful)
+    if (is_leased && run->writer->commits_singly)
         code = look_at_removal(run, removal);
     if (code != PAWL_OK || run->is_out[0] || removal->id_count == 0)
         return code;

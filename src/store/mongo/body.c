@@ -99,7 +99,7 @@ static pawl_code is_row_there(pawl_store *store, const bson_t *rest, bool *is_th
 /* Checks up to count_max second halves by _id, after the last one that this handle checked; starts over at the end. */
 pawl_code pawl__mongo_bodies_sweep(pawl_store *store, size_t count_max, pawl_error *error)
 {
-    bson_oid_t      *after = &pawl__mongo_of(store)->swept_to;
+    bson_oid_t      *after = &pawl__mongo_of(store)->bodies_cursor;
     bson_t           from  = BSON_INITIALIZER;
     bson_iter_t      id;
     pawl__mongo_bulk gone  = pawl__mongo_bulk_begin(store, "bodies", PAWL_TEXT(""));

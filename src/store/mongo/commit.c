@@ -189,8 +189,8 @@ static bool is_begun_again(part *p, pawl_code code, int64_t begun_ms, unsigned *
 {
     pawl_store        *store = p->writer.store;
     const pawl__mongo *self  = pawl__mongo_of(store);
-    if (code != PAWL_OK && !p->writer.is_careful && (self->is_mismatch || self->is_duplicate)) {
-        p->writer.is_careful = true;
+    if (code != PAWL_OK && !p->writer.commits_singly && (self->is_mismatch || self->is_duplicate)) {
+        p->writer.commits_singly = true;
         return true;
     }
     if (!pawl__mongo_again(store, code, begun_ms, tries))
@@ -212,8 +212,8 @@ static pawl_code run_part(part *p)
     pawl_code   code     = PAWL_OK;
     pawl__mongo_of(store)->part++;
     parts_choose(&p->parts);
-    p->writer.is_dropped = p->parts.is_dropped;
-    p->writer.is_careful = false;
+    p->writer.is_dropped     = p->parts.is_dropped;
+    p->writer.commits_singly = false;
     while (code == PAWL_OK && !is_done) {
         code = run_round(&p->writer, &is_done);
         if (code == PAWL_EUNKNOWN)
@@ -260,9 +260,9 @@ static pawl_code run_parts(part *p)
 /* A set that only releases claims is one write, without a transaction. */
 static pawl_code release_rows(pawl__mongo_writer *writer)
 {
-    size_t before      = writer->refused->count;
-    writer->is_careful = true;
-    pawl_code code     = pawl__mongo_apply(writer, pawl_change_queue_settle);
+    size_t before          = writer->refused->count;
+    writer->commits_singly = true;
+    pawl_code code         = pawl__mongo_apply(writer, pawl_change_queue_settle);
     pawl__drop_refused(writer->refused, before, writer->is_dropped);
     return code;
 }
@@ -353,13 +353,13 @@ pawl_code pawl__mongo_enlist(pawl_store *store, void *native, const pawl_changes
     pawl__mongo             *self    = pawl__mongo_of(store);
     mongoc_client_session_t *session = native;
     pawl_refusals            refused = {.arena = pawl_arena_create(0)};
-    pawl__mongo_writer       writer  = {.store       = store,
-                                        .is_enlisted = true,
-                                        .is_careful  = true,
-                                        .changes     = changes,
-                                        .refused     = &refused,
-                                        .arena       = refused.arena,
-                                        .error       = error};
+    pawl__mongo_writer       writer  = {.store          = store,
+                                        .is_enlisted    = true,
+                                        .commits_singly = true,
+                                        .changes        = changes,
+                                        .refused        = &refused,
+                                        .arena          = refused.arena,
+                                        .error          = error};
     if (refused.arena == NULL)
         return pawl__mongo_no_memory(error);
     pawl_code code   = check_session(session, error);

@@ -31,8 +31,8 @@
 /* State of a change set while it is written. */
 typedef struct pawl__mongo_writer {
     pawl_store *store;
-    bool        is_enlisted; /* in a transaction of the caller: no claims, no fence, one round */
-    bool        is_careful;  /* kinds read before they write */
+    bool        is_enlisted;    /* in a transaction of the caller: no claims, no fence, one round */
+    bool        commits_singly; /* kinds read before they write */
     const pawl_changes *changes;
     pawl_refusals      *refused;
     bool               *is_dropped; /* by group: not in this round */

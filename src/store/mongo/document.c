@@ -163,7 +163,7 @@ bool pawl__mongo_put_rule(bson_t *command, const pawl__field_list *fields, bool 
     return is_ok;
 }
 
-bool pawl__mongo_named(const bson_t *listed, const char *name, bson_t *found)
+bool pawl__mongo_find_by_name(const bson_t *listed, const char *name, bson_t *found)
 {
     bson_iter_t at;
     for (bson_iter_init(&at, listed); bson_iter_next(&at);) {

@@ -47,7 +47,7 @@ bool pawl__mongo_encode(bson_t *document, const pawl__field_list *fields, const 
  * are in _id. */
 bool pawl__mongo_put_rule(bson_t *command, const pawl__field_list *fields, bool is_keyed);
 /* Finds the document of that name in an array, without a copy; empty if there is none. */
-bool pawl__mongo_named(const bson_t *listed, const char *name, bson_t *found);
+bool pawl__mongo_find_by_name(const bson_t *listed, const char *name, bson_t *found);
 /* Sets those members of `row` that the document has; texts are in the arena. False: no memory. */
 bool pawl__mongo_decode(const bson_t *document, const pawl__mongo_table *table, pawl_arena *arena,
                         void *row);

@@ -59,10 +59,10 @@ typedef struct pawl__mongo {
     int64_t    claim;          /* number of the last claim of a queue */
     int64_t    part;           /* number of the part that is being committed, or in doubt */
     bool       is_in_commit;
-    bool       is_partly;     /* the last resolve: only an earlier part was applied */
-    bson_oid_t swept_to;      /* last `bodies` document that a sweep checked */
-    int64_t    history_place; /* of the next sweep */
-    bool       has_stray;     /* rows that were not returned may have the last claim's number */
+    bool       is_partly;      /* the last resolve: only an earlier part was applied */
+    bson_oid_t bodies_cursor;  /* last `bodies` document that a sweep checked */
+    int64_t    history_place;  /* of the next sweep */
+    bool may_have_lost_claims; /* rows that were not returned may have the last claim's number */
 } pawl__mongo;
 
 static inline pawl__mongo *pawl__mongo_of(pawl_store *store)
@@ -250,7 +250,7 @@ pawl_code pawl__mongo_check_reach(pawl_store *store, const pawl_saga_table *tabl
 pawl_code pawl__mongo_server_time(pawl_store *store, pawl_time *time, pawl_error *error);
 /* Writes the worker's heartbeat if the last one is long ago, and frees claims of dead workers. A worker that was ended
  * or replaced is fenced from then on. */
-pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error);
+pawl_code pawl__mongo_heartbeat(pawl_store *store, pawl_error *error);
 /* In the open transaction: writes the commit's id into the worker's document; PAWL_EFENCED. */
 pawl_code pawl__mongo_fence(pawl_store *store, const pawl_changes *changes, pawl_error *error);
 pawl_code pawl__mongo_worker_stats(pawl_store *store, pawl_stats *stats, pawl_error *error);

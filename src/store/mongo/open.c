@@ -347,5 +347,5 @@ void pawl__mongo_close(pawl_store *store)
 pawl_code pawl__mongo_ready(pawl_store *store, pawl_error *error)
 {
     (void)pawl__wait_take(&pawl__mongo_of(store)->wait);
-    return store->is_attached ? pawl__mongo_beat(store, error) : PAWL_OK;
+    return store->is_attached ? pawl__mongo_heartbeat(store, error) : PAWL_OK;
 }

@@ -99,12 +99,12 @@ static pawl_code stamp(pawl_store *store, const pawl_queue_claim *claim, const f
     pawl__mongo *self   = pawl__mongo_of(store);
     bson_t       filter = BSON_INITIALIZER;
     put_as_found(&filter, found);
-    self->has_stray = claim->seq_count == 0;
+    self->may_have_lost_claims = claim->seq_count == 0;
     pawl_code code =
         pawl__mongo_write(store, "queue", PAWL__MONGO_UPDATE_MANY, stamped, error,
                           "q: {%m, " CLAIMABLE "}, u: {$set: {claimed_by: %u, claim: %i}}", &filter,
                           own_of(store, claim), store->worker.uuid, ++self->claim);
-    self->has_stray = self->has_stray && code != PAWL_OK;
+    self->may_have_lost_claims = self->may_have_lost_claims && code != PAWL_OK;
     bson_destroy(&filter);
     return code;
 }
@@ -113,13 +113,13 @@ static pawl_code stamp(pawl_store *store, const pawl_queue_claim *claim, const f
 static pawl_code free_stray(pawl_store *store, pawl_error *error)
 {
     pawl__mongo *self = pawl__mongo_of(store);
-    if (!self->has_stray)
+    if (!self->may_have_lost_claims)
         return PAWL_OK;
     pawl_code code =
         pawl__mongo_write(store, "queue", PAWL__MONGO_UPDATE_MANY, NULL, error,
                           "q: {claimed_by: %u, claim: %i}, u: {$unset: {claimed_by: 1, claim: 1}}",
                           store->worker.uuid, self->claim);
-    self->has_stray = code != PAWL_OK;
+    self->may_have_lost_claims = code != PAWL_OK;
     return code;
 }
 
@@ -165,7 +165,8 @@ pawl_code pawl__mongo_queue_claim(pawl_store *store, const pawl_queue_claim *cla
     if (code == PAWL_OK)
         code = keep_ours(store, arena, &found, stamped, rows, error);
     /* Rows that were marked but not returned are freed by the next claim. */
-    pawl__mongo_of(store)->has_stray |= code != PAWL_OK && stamped != 0 && claim->seq_count == 0;
+    pawl__mongo_of(store)->may_have_lost_claims |=
+        code != PAWL_OK && stamped != 0 && claim->seq_count == 0;
     return code;
 }
 

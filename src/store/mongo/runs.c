@@ -312,7 +312,7 @@ static bool is_read_first(const pawl__mongo_run *r)
     size_t loose = 0, all = 0;
     if (r->rule->reads == NULL && r->rule->judge == NULL)
         return false;
-    if (r->writer->is_careful)
+    if (r->writer->commits_singly)
         return true;
     for (size_t i = 0; i < r->count; i++) {
         if (r->rule->is_read_first != NULL && r->rule->is_read_first(r->items[i]))
@@ -368,7 +368,7 @@ static pawl_code write_run(pawl__mongo_writer *writer, const pawl__mongo_rule *o
             &(pawl__mongo_run){.writer = writer, .rule = of, .items = items, .count = count});
     const void **alike = pawl_arena_take(writer->arena, count * sizeof *alike);
     while (alike != NULL && code == PAWL_OK && count != 0) {
-        size_t          left = pawl__take_alike(items, count, alike, pawl__by_table);
+        size_t          left = pawl__take_equal(items, count, alike, pawl__compare_by_table);
         pawl__mongo_run some = {
             .writer = writer, .rule = of, .items = alike, .count = count - left};
         some.scope.table = pawl__saga_table_of(alike[0]);

@@ -419,7 +419,7 @@ static pawl_code check_indexes(const builder *b, verifier *v, const pawl__mongo_
     for (bson_iter_init(&at, &list); code == PAWL_OK && bson_iter_next(&at);) {
         pawl__mongo_part(&list, bson_iter_key(&at), &ought);
         const char *index = pawl__mongo_get_text(&ought, "name").data;
-        if (!pawl__mongo_named(&listed, index, &found))
+        if (!pawl__mongo_find_by_name(&listed, index, &found))
             say(v, "collection %s lacks its index %s", shape->name, index);
         else if (!has_keys(&found, &ought) || !is_alike(&found, &ought, "unique") ||
                  !is_alike(&found, &ought, "sparse"))
@@ -440,7 +440,7 @@ static pawl_code check_collection(const builder *b, verifier *v, const pawl__mon
     bson_t reply, listed, found, options, is, ought, command = BSON_INITIALIZER;
     (void)pawl__mongo_put(&command, "listCollections: 1, filter: {name: %c}", shape->name);
     pawl_code code     = pawl__mongo_batch(b->store, &command, &reply, &listed, b->error);
-    bool      is_there = pawl__mongo_named(&listed, shape->name, &found);
+    bool      is_there = pawl__mongo_find_by_name(&listed, shape->name, &found);
     pawl__mongo_part(&found, "options", &options);
     pawl__mongo_part(&options, "validator", &is);
     pawl__mongo_part(&shape->rule, "validator", &ought);

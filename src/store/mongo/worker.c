@@ -105,7 +105,7 @@ static pawl_code free_dead(pawl_store *store, pawl_error *error)
 
 /* Frees claims that were made after this worker's document was removed: other workers find claims by documents. If a
  * document exists, another handle has taken over the worker with its claims. */
-static pawl_code free_left_over(pawl_store *store, pawl_error *error)
+static pawl_code free_claims_of_removed_worker(pawl_store *store, pawl_error *error)
 {
     bool      is_there = false;
     pawl_code code     = pawl__mongo_read_one(store, &workers, NULL, NULL, &is_there, error,
@@ -114,7 +114,7 @@ static pawl_code free_left_over(pawl_store *store, pawl_error *error)
 }
 
 /* After a sweep ended the worker, or another handle took it over, this handle claims no more messages. */
-pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error)
+pawl_code pawl__mongo_heartbeat(pawl_store *store, pawl_error *error)
 {
     pawl__mongo *self   = pawl__mongo_of(store);
     int64_t      now_ms = pawl__clock_ms();
@@ -125,7 +125,7 @@ pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error)
                                        "q: {_id: %u, epoch: %i}, " BEATS_AND_SEEN,
                                        store->worker.uuid, store->epoch);
     if (code == PAWL_OK && done == 0)
-        code = free_left_over(store, error);
+        code = free_claims_of_removed_worker(store, error);
     if (code == PAWL_OK) {
         self->beat_ms   = now_ms;
         self->is_fenced = done == 0;
@@ -134,8 +134,8 @@ pawl_code pawl__mongo_beat(pawl_store *store, pawl_error *error)
 }
 
 /* Documents without a heartbeat belong to no worker. */
-pawl_code pawl__mongo_worker_beat(pawl_store *store, const pawl_worker_id *beating, size_t count,
-                                  pawl_time now, pawl_error *error)
+pawl_code pawl__mongo_worker_heartbeat(pawl_store *store, const pawl_worker_id *beating,
+                                       size_t count, pawl_time now, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     (void)now; /* the server's clock counts */
@@ -228,7 +228,7 @@ pawl_code pawl__mongo_worker_close(pawl_store *store, pawl_time now, pawl_error 
     if (code == PAWL_OK && is_own)
         code = end_worker(store, &end, error);
     else if (code == PAWL_OK && store->is_attached)
-        code = free_left_over(store, error);
+        code = free_claims_of_removed_worker(store, error);
     store->is_attached = false;
     return code;
 }

@@ -165,7 +165,7 @@ pawl_time pawl__mysql_from_time(const MYSQL_TIME *time);
 
 /* Of pawl__sql_ops. */
 pawl_code           pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_write *write,
-                                          const void *const *items, size_t count, pawl__sql_fate *fates,
+                                          const void *const *items, size_t count, pawl__sql_result *results,
                                           size_t *taken, bool *is_done, pawl_error *error);
 pawl__sql_prepared *pawl__mysql_load_set(pawl__sql_session *session, int statement,
                                          const pawl__field_list *fields, const void *const *items,

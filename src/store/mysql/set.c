@@ -280,7 +280,7 @@ static pawl_code send_set_ahead(set *s, bool is_bulk, bool is_counted, bool *is_
 
 /* If only the statement failed, a single item may be the cause, which is found by writing the items one by one. If no
  * row was found, every item has missed. */
-static pawl_code run_set(set *s, bool is_bulk, pawl__sql_fate *fates, bool *is_done,
+static pawl_code run_set(set *s, bool is_bulk, pawl__sql_result *results, bool *is_done,
                          pawl_error *error)
 {
     bool is_insert  = s->statement->form.shape == PAWL__MYSQL_VALUES;
@@ -299,14 +299,14 @@ static pawl_code run_set(set *s, bool is_bulk, pawl__sql_fate *fates, bool *is_d
     *is_done =
         code == PAWL_OK && !s->is_refused && (!is_counted || is_none || s->affected >= s->count);
     for (size_t i = 0; *is_done && is_none && i < s->count; i++)
-        fates[i] = PAWL__SQL_MISSED;
+        results[i] = PAWL__SQL_MISSED;
     if (*is_done || is_insert)
         return PAWL_OK;
     return pawl__mysql_query(s->connection, "rollback to savepoint pawl_set", error);
 }
 
 pawl_code pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_write *write,
-                                const void *const *items, size_t count, pawl__sql_fate *fates,
+                                const void *const *items, size_t count, pawl__sql_result *results,
                                 size_t *taken, bool *is_done, pawl_error *error)
 {
     pawl__mysql_connection *connection = pawl__mysql_connection_of(session);
@@ -323,7 +323,7 @@ pawl_code pawl__mysql_write_set(pawl__sql_session *session, const pawl__sql_writ
     if (s.statement == NULL || !can_be_set(&s, is_bulk))
         return code;
     s.count = *taken = take(&s, count, is_bulk);
-    return s.count > 1 ? run_set(&s, is_bulk, fates, is_done, error) : PAWL_OK;
+    return s.count > 1 ? run_set(&s, is_bulk, results, is_done, error) : PAWL_OK;
 }
 
 pawl__sql_prepared *pawl__mysql_load_set(pawl__sql_session *session, int statement,

@@ -69,7 +69,7 @@ typedef struct pawl__odbc_kind {
     bool        warns_of_standby;
     const char *rest;      /* a cheap statement that checks whether the session still exists */
     const char *encrypted; /* asks for encryption: the second column is empty without it */
-    /* Joins several executions of a write into one text, which returns one row with a letter of PAWL__ODBC_FATES for
+    /* Joins several executions of a write into one text, which returns one row with a letter of PAWL__ODBC_RESULTS for
      * each item. NULL: only inserts are joined, as rows (set.c). */
     void (*append_set)(pawl__sql_text *to, const char *one, int count);
 } pawl__odbc_kind;

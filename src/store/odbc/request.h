@@ -25,7 +25,7 @@
 #define PAWL__ODBC_SET_ROWS 32 /* rows of one insert */
 #define PAWL__ODBC_COLUMNS_MAX 40
 #define PAWL__ODBC_SILENCE_S 5 /* an unresponsive server is given up this long after the deadline */
-#define PAWL__ODBC_FATES "amdn" /* by pawl__sql_fate: applied, missed, duplicate, null */
+#define PAWL__ODBC_RESULTS "amdn" /* by pawl__sql_result: applied, missed, duplicate, null */
 
 /* ---- Drivers (driver.c) --------------------------------------------------- */
 
@@ -85,7 +85,7 @@ typedef struct pawl__odbc_statement {
     pawl__odbc_text    one;
     pawl__odbc_text    set; /* for PAWL__ODBC_SET_ROWS items */
     pawl__odbc_kept    kept;
-    bool               is_looked_at;
+    bool               was_prepared;
     bool               is_block; /* its rows come as an implicit result */
 } pawl__odbc_statement;
 
@@ -157,14 +157,14 @@ pawl_code pawl__odbc_execute_items(pawl__odbc_connection *connection,
                                    const void *const *items, size_t count, pawl_error *error);
 /* Of pawl__sql_ops (set.c). */
 pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write *write,
-                               const void *const *items, size_t count, pawl__sql_fate *fates,
+                               const void *const *items, size_t count, pawl__sql_result *results,
                                size_t *taken, bool *is_done, pawl_error *error);
 
 /* ---- Rounds (round.c) ------------------------------------------------------ */
 
 /* Of pawl__sql_ops. */
 pawl_code pawl__odbc_write_ahead(pawl__sql_connection *connection, const pawl__sql_write *write,
-                                 const void *const *items, size_t count, pawl__sql_fate *fates,
+                                 const void *const *items, size_t count, pawl__sql_result *results,
                                  size_t *failed, pawl_error *error);
 pawl_code pawl__odbc_settle(pawl_store *store, bool *is_right, pawl_error *error);
 /* Sends the pending block, if any; called before any other statement. */

@@ -9,7 +9,7 @@
 #include "store/odbc/odbc.h"
 
 /* Is the answer as expected? No if a required item was missed, or if the answer is too short. */
-static bool is_like(const pawl__oracle_round *round, const pawl__odbc_kept *kept)
+static bool is_as_expected(const pawl__oracle_round *round, const pawl__odbc_kept *kept)
 {
     pawl_text answer   = kept->count != 0 ? kept->cells[0].text : PAWL_TEXT("");
     bool      is_right = answer.size == round->item_count;
@@ -56,20 +56,21 @@ pawl_code pawl__odbc_round_send(pawl__odbc_connection *connection, pawl_error *e
     pawl_code code = pawl__odbc_prepare_text(connection, &stmt, NULL, NULL, &text, error);
     if (code == PAWL_OK)
         code = run(connection, stmt, &answer, error);
-    bool was_unlike = round->was_unlike || (code == PAWL_OK ? !is_like(round, &answer)
-                                                            : is_alone(&connection->session, code));
-    if (was_unlike && is_alone(&connection->session, code))
+    bool had_unexpected =
+        round->had_unexpected ||
+        (code == PAWL_OK ? !is_as_expected(round, &answer) : is_alone(&connection->session, code));
+    if (had_unexpected && is_alone(&connection->session, code))
         code = PAWL_OK;
     pawl__odbc_free(stmt);
     pawl__odbc_unkeep(&answer);
     pawl__sql_text_free(&text);
     pawl__oracle_round_clear(round);
-    round->was_unlike = was_unlike;
+    round->had_unexpected = had_unexpected;
     return code;
 }
 
 pawl_code pawl__odbc_write_ahead(pawl__sql_connection *to, const pawl__sql_write *write,
-                                 const void *const *items, size_t count, pawl__sql_fate *fates,
+                                 const void *const *items, size_t count, pawl__sql_result *results,
                                  size_t *failed, pawl_error *error)
 {
     pawl__odbc_connection *connection = (pawl__odbc_connection *)to;
@@ -83,7 +84,7 @@ pawl_code pawl__odbc_write_ahead(pawl__sql_connection *to, const pawl__sql_write
         pawl__oracle_round_add(connection->round, pawl__sql_remote_at(&connection->session), write,
                                items, count, &is_added, error);
     for (size_t i = 0; i < count; i++)
-        fates[i] = PAWL__SQL_APPLIED;
+        results[i] = PAWL__SQL_APPLIED;
     if (code != PAWL_OK || is_added)
         return code;
     bool was_full = connection->round->set_count != 0;
@@ -93,7 +94,7 @@ pawl_code pawl__odbc_write_ahead(pawl__sql_connection *to, const pawl__sql_write
                                       write, items, count, &is_added, error);
     if (code != PAWL_OK || is_added)
         return code;
-    return pawl__sql_write_checked(to, write, items, count, fates, failed, error);
+    return pawl__sql_write_checked(to, write, items, count, results, failed, error);
 }
 
 pawl_code pawl__odbc_settle(pawl_store *store, bool *is_right, pawl_error *error)
@@ -101,7 +102,7 @@ pawl_code pawl__odbc_settle(pawl_store *store, bool *is_right, pawl_error *error
     pawl__odbc_connection *connection =
         pawl__odbc_connection_of(pawl__sql_session_of(((pawl__sql_store *)store)->connection));
     pawl_code code = pawl__odbc_round_send(connection, error);
-    *is_right      = connection->round == NULL || !connection->round->was_unlike;
+    *is_right      = connection->round == NULL || !connection->round->had_unexpected;
     pawl__odbc_round_forget(&connection->session);
     return code;
 }

@@ -1,5 +1,5 @@
 /* set.c - writes several items in one trip: as rows of one insert, or, if the kind has append_set, as a text that
- * executes the write for each item and returns a result ("fate") for each.
+ * executes the write for each item and returns a result ("result") for each.
  *
  * If an insert of several rows fails, none of them is written; they are then written one by one, each with its own
  * result.
@@ -58,7 +58,7 @@ static pawl_code prepare_set(pawl__sql_session *session, pawl__odbc_statement *s
     if (append_set(&set, session, &one))
         code = pawl__odbc_prepare_text(pawl__odbc_connection_of(session), &statement->set.stmt,
                                        &statement->base, &write->parameters, &set, error);
-    statement->is_looked_at = code == PAWL_OK;
+    statement->was_prepared = code == PAWL_OK;
     pawl__sql_text_free(&one);
     pawl__sql_text_free(&set);
     return code;
@@ -100,19 +100,19 @@ static pawl_code run_rows(pawl__sql_session *session, pawl__odbc_statement *stat
 /* ---- Fates ------------------------------------------------------------------- */
 
 /* Reads the result of an item. A refusal that the write does not expect fails the round. */
-static pawl_code take_fate(pawl__sql_session *session, const pawl__odbc_statement *statement,
-                           const pawl__sql_write *write, const void *item, char letter,
-                           pawl__sql_fate *fate, pawl_error *error)
+static pawl_code take_result(pawl__sql_session *session, const pawl__odbc_statement *statement,
+                             const pawl__sql_write *write, const void *item, char letter,
+                             pawl__sql_result *result, pawl_error *error)
 {
-    const char *found = strchr(PAWL__ODBC_FATES, letter);
+    const char *found = strchr(PAWL__ODBC_RESULTS, letter);
     if (found == NULL || letter == '\0')
         return pawl__sql_not_counted(session, error);
-    *fate = (pawl__sql_fate)(found - PAWL__ODBC_FATES);
-    if (*fate == PAWL__SQL_APPLIED || *fate == PAWL__SQL_MISSED)
+    *result = (pawl__sql_result)(found - PAWL__ODBC_RESULTS);
+    if (*result == PAWL__SQL_APPLIED || *result == PAWL__SQL_MISSED)
         return PAWL_OK;
-    pawl_code code   = *fate == PAWL__SQL_DUPLICATE ? PAWL_EDUPLICATE : PAWL_EINVAL;
-    session->is_null = *fate == PAWL__SQL_NULL;
-    bool is_refusal  = pawl__sql_is_refusal(session, &statement->base, write, code, fate);
+    pawl_code code   = *result == PAWL__SQL_DUPLICATE ? PAWL_EDUPLICATE : PAWL_EINVAL;
+    session->is_null = *result == PAWL__SQL_NULL;
+    bool is_refusal  = pawl__sql_is_refusal(session, &statement->base, write, code, result);
     (void)pawl_error_set(error, code, "odbc: a row %s",
                          code == PAWL_EINVAL ? "has null in a column that takes none"
                                              : "has a key that is there already");
@@ -121,9 +121,9 @@ static pawl_code take_fate(pawl__sql_session *session, const pawl__odbc_statemen
     return is_refusal ? PAWL_OK : code;
 }
 
-static pawl_code run_fates(pawl__sql_session *session, pawl__odbc_statement *statement,
-                           const pawl__sql_write *write, const void *const *items,
-                           pawl__sql_fate *fates, pawl_error *error)
+static pawl_code run_results(pawl__sql_session *session, pawl__odbc_statement *statement,
+                             const pawl__sql_write *write, const void *const *items,
+                             pawl__sql_result *results, pawl_error *error)
 {
     session->is_null = false;
     pawl_code code =
@@ -135,8 +135,8 @@ static pawl_code run_fates(pawl__sql_session *session, pawl__odbc_statement *sta
     if (kept->count == 0 || kept->cells[0].text.size != PAWL__ODBC_SET_ROWS)
         code = pawl__sql_not_counted(session, error);
     for (int i = 0; code == PAWL_OK && i < PAWL__ODBC_SET_ROWS; i++)
-        code = take_fate(session, statement, write, items[i], kept->cells[0].text.data[i],
-                         &fates[i], error);
+        code = take_result(session, statement, write, items[i], kept->cells[0].text.data[i],
+                           &results[i], error);
     pawl__odbc_unkeep(&statement->kept);
     return code;
 }
@@ -164,7 +164,7 @@ static bool can_be_set(const pawl__sql_session *session, const pawl__sql_write *
 }
 
 pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write *write,
-                               const void *const *items, size_t count, pawl__sql_fate *fates,
+                               const void *const *items, size_t count, pawl__sql_result *results,
                                size_t *taken, bool *is_done, pawl_error *error)
 {
     pawl_code code;
@@ -175,12 +175,12 @@ pawl_code pawl__odbc_write_set(pawl__sql_session *session, const pawl__sql_write
     const pawl_saga_table *table     = write->is_saga ? pawl__saga_table_of(items[0]) : NULL;
     pawl__odbc_statement  *statement = (pawl__odbc_statement *)pawl__sql_prepared_of(
          session, write->statement, table, &write->parameters, &code, error);
-    if (statement != NULL && !statement->is_looked_at)
+    if (statement != NULL && !statement->was_prepared)
         code = prepare_set(session, statement, write, table, error);
     if (code != PAWL_OK || statement->set.stmt == NULL)
         return code;
     *taken   = PAWL__ODBC_SET_ROWS;
     *is_done = pawl__odbc_kind_of(session)->append_set != NULL;
-    return *is_done ? run_fates(session, statement, write, items, fates, error)
+    return *is_done ? run_results(session, statement, write, items, results, error)
                     : run_rows(session, statement, write, items, is_done, error);
 }

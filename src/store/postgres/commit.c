@@ -33,7 +33,7 @@ static pawl__pg_send_fn *const send_fns[pawl_change_kind_count] = {
     OWN(queue_settle),        /* claimed rows only */
     OWN(outbox_settle),       /* equal values go over the wire once */
     OWN(leased_batch_remove), /* one change is many rows */
-    OWN(outbox_block),        /* one walk over the pending rows */
+    OWN(outbox_block),        /* one scan over the pending rows */
 #undef OWN
 };
 
@@ -333,7 +333,8 @@ void pawl__pg_settled(pawl_store *base, const pawl_changes *changes, const bool 
 static pawl_code choose_connection(pawl__pg *store, const pawl_changes *changes, pawl_error *error)
 {
     pawl__pg_connection *side;
-    if (store->sql.in_hold || store->claims.count == 0 || changes->queue_settle.count != 0 ||
+    if (store->sql.in_handler_transaction || store->claims.count == 0 ||
+        changes->queue_settle.count != 0 ||
         changes->saga_insert.count + changes->saga_update.count + changes->saga_delete.count != 0)
         return PAWL_OK;
     pawl_code code = pawl__pg_side(store, &side, error);

@@ -25,15 +25,15 @@ const int pawl__pg_overrides[PAWL__SQL_STATEMENT_COUNT] = {
     [PAWL__SQL_OUTBOX_FIND_DISPATCH] = PAWL__PG_OUTBOX_FIND_DISPATCH,
 };
 
-/* Of the shared statements on a saga table only the count and the walk come here; the others are sets (set.h). */
+/* Of the shared statements on a saga table only the count and the scan come here; the others are sets (set.h). */
 static void begin(pawl__pg_request *request, pawl__pg_connection *connection,
                   const pawl__sql_asked *asked, pawl_error *error)
 {
     if (asked->statement >= PAWL__SQL_ON_SAGA) {
-        bool is_walk = asked->statement == PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_WALK;
-        assert(is_walk || asked->statement == PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_COUNT);
+        bool is_scan = asked->statement == PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_SCAN;
+        assert(is_scan || asked->statement == PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_COUNT);
         pawl__pg_saga_begin(request, connection, pawl__saga_table_of(asked->item),
-                            is_walk ? PAWL__PG_SAGA_WALK : PAWL__PG_SAGA_COUNT, error);
+                            is_scan ? PAWL__PG_SAGA_SCAN : PAWL__PG_SAGA_COUNT, error);
         return;
     }
     int override = pawl__pg_overrides[asked->statement];
@@ -86,8 +86,8 @@ static pawl_code end(pawl__sql_request *request)
     return code;
 }
 
-static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
-                           pawl_error *error)
+static pawl_code which_are_alive(pawl_store *base, pawl__sql_life *const *lives, size_t count,
+                                 pawl_error *error)
 {
     pawl__pg        *store = pawl__pg_of(base);
     pawl__pg_request request;
@@ -112,21 +112,21 @@ static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_
 }
 
 const pawl__sql_ops pawl__pg_ops = {
-    .name         = "postgres",
-    .send         = send,
-    .await        = await,
-    .next         = next,
-    .get          = get,
-    .changed      = changed,
-    .end          = end,
-    .who_lives    = who_lives,
-    .begin        = pawl__pg_begin_round,
-    .fence        = pawl__pg_fence,
-    .write_kind   = pawl__pg_write_kind,
-    .finish       = pawl__pg_finish,
-    .rollback     = pawl__pg_rollback,
-    .is_open      = pawl__pg_is_open,
-    .is_lost      = pawl__pg_is_lost,
-    .claims_end   = pawl__pg_settled,
-    .bodies_begin = pawl__pg_bodies_begin,
+    .name            = "postgres",
+    .send            = send,
+    .await           = await,
+    .next            = next,
+    .get             = get,
+    .changed         = changed,
+    .end             = end,
+    .which_are_alive = which_are_alive,
+    .begin           = pawl__pg_begin_round,
+    .fence           = pawl__pg_fence,
+    .write_kind      = pawl__pg_write_kind,
+    .finish          = pawl__pg_finish,
+    .rollback        = pawl__pg_rollback,
+    .is_open         = pawl__pg_is_open,
+    .is_lost         = pawl__pg_is_lost,
+    .claims_end      = pawl__pg_settled,
+    .bodies_begin    = pawl__pg_bodies_begin,
 };

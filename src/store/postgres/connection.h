@@ -67,7 +67,7 @@ typedef enum pawl__pg_saga_statement {
     PAWL__PG_SAGA_TAKEN,
     PAWL__PG_SAGA_DELETE,
     PAWL__PG_SAGA_COUNT,
-    PAWL__PG_SAGA_WALK,
+    PAWL__PG_SAGA_SCAN,
     pawl__pg_saga_statement_count
 } pawl__pg_saga_statement;
 

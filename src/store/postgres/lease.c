@@ -60,7 +60,7 @@ typedef struct taking {
 /* Sets a short lock_timeout, except in a handler transaction, which would not survive the failure. */
 static void send_take(const taking *t, pawl__pg_request *request, pawl_error *error)
 {
-    bool is_alone = !t->store->sql.in_hold;
+    bool is_alone = !t->store->sql.in_handler_transaction;
     t->connection->is_gathered =
         true; /* a process that is stopped has sent all of it, or nothing */
     pawl__pg_begin(request, t->connection, is_alone ? PAWL__PG_LEAD_TAKE_ALONE : PAWL__PG_LEAD_TAKE,
@@ -94,13 +94,14 @@ static pawl_code take(taking *t, pawl_error *error)
     pawl__pg *store = t->store;
     pawl_code code  = PAWL_OK;
     t->connection   = &store->main;
-    if (!store->sql.in_hold)
+    if (!store->sql.in_handler_transaction)
         code = pawl__pg_free_connection(store, &t->connection, error);
     if (code == PAWL_OK)
         code = try_to_take(t, error);
-    if (code == PAWL_EBUSY && !store->sql.in_hold && end_renewal(t->connection, t->name, t->now))
+    if (code == PAWL_EBUSY && !store->sql.in_handler_transaction &&
+        end_renewal(t->connection, t->name, t->now))
         code = try_to_take(t, error);
-    if (t->is_taken && !pawl_uuid_is_zero(t->previous) && !store->sql.in_hold)
+    if (t->is_taken && !pawl_uuid_is_zero(t->previous) && !store->sql.in_handler_transaction)
         end_previous(t->connection, t->name, t->previous);
     return code;
 }

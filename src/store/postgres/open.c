@@ -439,7 +439,7 @@ pawl_code pawl__pg_ready(pawl_store *base, pawl_error *error)
     (void)pawl__wait_take(&store->wait);
     bool is_over = store->main.is_lost || store->main.is_read_only;
     /* A new session would commit without what the handler wrote. */
-    if (is_over && store->sql.in_hold)
+    if (is_over && store->sql.in_handler_transaction)
         return pawl_error_set(
             error, PAWL_ELOST,
             "postgres: the connection was lost, and the handler transaction with it");
@@ -508,7 +508,7 @@ void pawl__pg_close(pawl_store *base)
          * is gone. */
         store->main.deadline_ms =
             store->main.deadline_ms < CLOSE_MS ? store->main.deadline_ms : CLOSE_MS;
-        if (!store->sql.in_hold)
+        if (!store->sql.in_handler_transaction)
             pawl__pg_rollback_transaction(&store->main);
         pawl__pg_share_leave(store);
         pawl__pg_disconnect(&store->main);

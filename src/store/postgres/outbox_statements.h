@@ -53,7 +53,7 @@
 #define PAWL__PG_OUTBOX_STATEMENTS(X)                                                                                     \
     /* Rows that wait are scanned as far as the claim went, to the end if it went there: then the last row of any     \
      * endpoint was seen, so that a claim that finds none of its own begins behind those of others the next time. The \
-     * rows are walked over twice: materialized for both uses they would be copied three times. */   \
+     * rows are scanned twice: materialized for both uses they would be copied three times. */   \
     X(OUTBOX_DUE,                                                                                                         \
       "with taken as materialized (select count(*) as count, case when count(*) < ?4 then ("                              \
       "select p.[Id] from {outbox} as p where p.[State] = 'pending' and p.[Id] >= ?3 "                                    \

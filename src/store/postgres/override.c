@@ -77,7 +77,7 @@ static int by_saga(const void *left, const void *right)
 static int by_new_saga(const void *left, const void *right)
 {
     const pawl_saga_insert *a = left, *b = right;
-    int                     order = pawl__by_table(left, right);
+    int                     order = pawl__compare_by_table(left, right);
     if (order == 0)
         order = pawl_value_compare(&a->main, &b->main);
     if (order == 0)

@@ -210,7 +210,8 @@ static pawl_code claim_from(pawl__pg *store, const pawl_queue_claim *claim, pawl
         put_due(&request, store, claim, from, store->claims.count);
     store->main.is_gathered = true;
     pawl__pg_send(&request);
-    bool peeks = !is_again && !store->sql.in_hold && pawl__pg_peek_send(store, claim, &peek, error);
+    bool peeks = !is_again && !store->sql.in_handler_transaction &&
+                 pawl__pg_peek_send(store, claim, &peek, error);
     pawl_code code = pawl__pg_await(&store->main, error);
     if (peeks)
         pawl__pg_peek_end(store, &peek, code);
@@ -248,7 +249,7 @@ static pawl_code claim_rows(pawl__pg *store, const pawl_queue_claim *claim, pawl
     if (code != PAWL_OK)
         rows->count = 0;
     /* A rollback here may lose the row locks of an earlier claim: they are taken again later. */
-    if (!store->sql.in_hold && (code != PAWL_OK || store->claims.count == 0))
+    if (!store->sql.in_handler_transaction && (code != PAWL_OK || store->claims.count == 0))
         pawl__pg_rollback_transaction(&store->main);
     return code;
 }
@@ -261,7 +262,8 @@ static pawl_code check_and_claim(pawl__pg *store, const pawl_queue_claim *claim,
 {
     bool      is_there = true;
     pawl_code code     = PAWL_OK;
-    if (is_quiet && !store->main.in_transaction && !store->sql.in_hold && store->claims.count == 0)
+    if (is_quiet && !store->main.in_transaction && !store->sql.in_handler_transaction &&
+        store->claims.count == 0)
         code = check_due(store, claim, from, &is_there, error);
     return code == PAWL_OK && is_there ? claim_rows(store, claim, from, arena, rows, error) : code;
 }
@@ -397,11 +399,11 @@ static pawl_code take_ahead(pawl__pg *store, const pawl_queue_claim *claim, pawl
 static void note_ahead(pawl__pg *store, const pawl__pg_front *front, const pawl_queue_claim *claim,
                        const pawl_queue_rows *rows)
 {
-    pawl__pg_ahead *ahead    = &store->ahead;
-    bool            is_full  = rows->count == claim->count_max && front->pause_ms == 0;
-    bool            may_send = ahead->is_wanted && !store->is_pooled && !store->sql.in_hold;
-    ahead->front             = may_send && is_full && claim->now >= store->last_now ? front : NULL;
-    ahead->claim             = *claim;
+    pawl__pg_ahead *ahead   = &store->ahead;
+    bool            is_full = rows->count == claim->count_max && front->pause_ms == 0;
+    bool may_send = ahead->is_wanted && !store->is_pooled && !store->sql.in_handler_transaction;
+    ahead->front  = may_send && is_full && claim->now >= store->last_now ? front : NULL;
+    ahead->claim  = *claim;
 }
 
 static pawl_code claim_again(pawl__pg *store, const pawl_queue_claim *claim, pawl_arena *arena,

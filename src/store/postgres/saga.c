@@ -50,7 +50,7 @@ static pawl_code read_loaded(const loading *l, pawl__pg_request *request, pawl_a
 }
 
 /* Rows that exist and that SKIP LOCKED left out are locked by another transaction. */
-static pawl_code read_elsewhere(const loading *l, pawl__pg_request *request, pawl_saga_row *rows)
+static pawl_code read_busy(const loading *l, pawl__pg_request *request, pawl_saga_row *rows)
 {
     while (request->code == PAWL_OK && pawl__pg_next(request)) {
         size_t at = pawl__pg_get_index(request, l->count);
@@ -68,7 +68,7 @@ static pawl_code load(const loading *l, pawl_saga_lock lock, pawl_arena *arena, 
                              : lock == PAWL_SAGA_LOCKED ? PAWL__PG_SAGA_BY_ID_LOCKED
                                                         : PAWL__PG_SAGA_BY_ID_SKIP;
     bool             skips = lock == PAWL_SAGA_SKIP_LOCKED;
-    if (skips && !l->store->sql.in_hold)
+    if (skips && !l->store->sql.in_handler_transaction)
         pawl__pg_begin_on(&l->store->main, l->error);
     send_load(l, &request, first + (int)l->key);
     if (skips)
@@ -77,7 +77,7 @@ static pawl_code load(const loading *l, pawl_saga_lock lock, pawl_arena *arena, 
     if (code == PAWL_OK)
         code = read_loaded(l, &request, arena, rows);
     if (code == PAWL_OK && skips)
-        code = read_elsewhere(l, &there, rows);
+        code = read_busy(l, &there, rows);
     pawl__pg_end(&request);
     pawl__pg_end(&there);
     return code;

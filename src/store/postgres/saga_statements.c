@@ -1,4 +1,4 @@
-/* saga_statements.c - the statements on a saga table. All but the count and the walk take arrays of
+/* saga_statements.c - the statements on a saga table. All but the count and the scan take arrays of
  * items, so they are PostgreSQL's own. Their texts are made at first use on a connection.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -78,7 +78,7 @@ static const pawl__sql_saga_template statements[] = {
     [PAWL__PG_SAGA_DELETE]    = {.text = "delete from {saga} as s using " WITH_TIDS(
                                      "?1, ?2", "id, version") " as k" WHERE_TID " returning k.n"},
     [PAWL__PG_SAGA_COUNT]     = {.text = "select count(*) from {saga}"},
-    [PAWL__PG_SAGA_WALK]      = {.text = PAWL__SQL_SAGA_WALK_TEXT("?1", "?2")},
+    [PAWL__PG_SAGA_SCAN]      = {.text = PAWL__SQL_SAGA_SCAN_TEXT("?1", "?2")},
 };
 _Static_assert(sizeof statements / sizeof statements[0] == pawl__pg_saga_statement_count,
                "a text for each statement");

@@ -271,7 +271,7 @@ static const pawl__sql_write *first_write(pawl_change_kind kind, const void **it
 static bool is_of_table(const pawl__sql_write *write, const void *item, const void *first)
 {
     return !write->is_saga || pawl__saga_table_of(item) == pawl__saga_table_of(first) ||
-           pawl__by_table(item, first) == 0;
+           pawl__compare_by_table(item, first) == 0;
 }
 
 /* Sends changes with different keys, one statement for each write. */

@@ -12,7 +12,7 @@
 #define PAWL_STORE_POSTGRES_STATEMENTS_H
 
 #include "store/postgres/aggregator_statements.h"
-#include "store/postgres/journal_statements.h"
+#include "store/postgres/event_store_statements.h"
 #include "store/postgres/outbox_statements.h"
 #include "store/postgres/sweep_statements.h"
 #include "store/postgres/timeout_statements.h"
@@ -118,8 +118,8 @@
       "with w as (" PAWL__PG_FENCE(                                                                                  \
           "ctid = ?11 and ") ") "                                                                                    \
                              "select (select ctid from w), 1 / (select count(*) from w)")                            \
-    X(WORKER_BEAT_ANY, "update {workers} set [Seen] = ?1 where [Id] = ?2")                                           \
-    X(WORKER_BEAT, "update {workers} set [Seen] = ?1 where [Id] = ?2 and [Epoch] = ?3")                              \
+    X(WORKER_HEARTBEAT_ANY, "update {workers} set [Seen] = ?1 where [Id] = ?2")                                      \
+    X(WORKER_HEARTBEAT, "update {workers} set [Seen] = ?1 where [Id] = ?2 and [Epoch] = ?3")                         \
     X(WORKER_TAKE,                                                                                                   \
       "insert into {workers} as w ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                           \
       "[Seen], " PAWL__SQL_COUNTERS ", " PAWL__SQL_PROGRAM                                                           \
@@ -187,7 +187,7 @@
     PAWL__PG_TIMEOUT_STATEMENTS(X)                                                                                   \
     PAWL__PG_OUTBOX_STATEMENTS(X)                                                                                    \
     PAWL__PG_AGGREGATOR_STATEMENTS(X)                                                                                \
-    PAWL__PG_JOURNAL_STATEMENTS(X)                                                                                   \
+    PAWL__PG_EVENT_STORE_STATEMENTS(X)                                                                               \
     /* Dead letters. */                                                                                              \
     /* Reads by the index of times up to the limit, with ties of the last time; sorts only these rows. */            \
     X(DEAD_FIND,                                                                                                     \
@@ -203,7 +203,7 @@
       "from {queue} as q "                                                                                           \
       "where q.[Queue] = ?1 and q.[Due] <= ?2 and q.[Due] >= ?3 and q.[Seq] <> all (?4) "                            \
       "order by q.[Due], q.[Seq] limit ?5 for update of q skip locked")                                              \
-    /* Each row is looked up by its number: any other order would walk the queue. */                                 \
+    /* Each row is looked up by its number: any other order would scan the queue. */                                 \
     X(QUEUE_CLAIM_AGAIN,                                                                                             \
       "select q.* from (select distinct u.seq from unnest(?1) as u (seq)) as k "                                     \
       "cross join lateral (select ctid, " PAWL__SQL_QUEUE_COLUMNS                                                    \

@@ -195,7 +195,7 @@ static const pawl__field_list history_removed =
     PAWL__FIELDS(PAGE(deleted, INT), PAGE(count, INT), PAGE(last, INT));
 
 /* Deletes up to `limit` old rows of the inbox in these pages. `*found`: how many; `*last`: page of the last one. */
-static pawl_code walk(sweep_state *s, int64_t from, int64_t to, int64_t limit, int64_t *found,
+static pawl_code scan(sweep_state *s, int64_t from, int64_t to, int64_t limit, int64_t *found,
                       int64_t *last)
 {
     removal   r    = {.from_page = from << 16,
@@ -221,7 +221,7 @@ static pawl_code sweep_from_hand(sweep_state *s, int64_t *left, int64_t *seen)
     while (code == PAWL_OK && *left > 0 && clean < CLEAN_PAGES && *seen < s->pages &&
            *seen < PAGES_MAX) {
         int64_t to = s->pages - from > CLEAN_PAGES ? from + CLEAN_PAGES : s->pages;
-        code       = walk(s, from, to, *left, &found, &s->hand);
+        code       = scan(s, from, to, *left, &found, &s->hand);
         clean      = found != 0 ? 0 : clean + to - from;
         *left -= found;
         *seen += to - from;
@@ -238,7 +238,7 @@ static pawl_code scan_part(sweep_state *s, int64_t left)
     int64_t   from = s->scan < s->pages ? s->scan : 0;
     int64_t   to   = s->pages - from > size ? from + size : s->pages;
     int64_t   last = 0, found;
-    pawl_code code = walk(s, from, to, left, &found, &last);
+    pawl_code code = scan(s, from, to, left, &found, &last);
     if (code != PAWL_OK)
         return code;
     s->scan = to < s->pages ? to : 0;

@@ -67,7 +67,7 @@
 
 /* Ends the leases of rows in the ranges that fulfil `leases`, if `needed` is true. `locked` is " skip locked", or
  * "" to wait for row locks, which an old session of the same worker may have until it is rolled back. */
-#define PAWL__PG_TIMEOUT_WALK(needed, leases, locked)                                          \
+#define PAWL__PG_TIMEOUT_SCAN(needed, leases, locked)                                          \
     "ranged as materialized (select substr([Name], 23) as destination, "                       \
     "'epoch'::timestamptz + min([Process]) * interval '1 microsecond' as first, "              \
     "max([Expires]) as last from {leases} where " PAWL__PG_TIMEOUT_RANGES " and " needed       \
@@ -155,7 +155,7 @@
     " and (?2 or w.[Process] <> 0) and not " PAWL__PG_IS_ALIVE(                    \
         "?1") " for update of w skip locked), freed as (update {workers} as w "    \
               "set [Pid] = " PAWL__PG_TIMEOUT_FREED " from dead "                  \
-              "where w.ctid = dead.tid), " PAWL__PG_TIMEOUT_WALK(                  \
+              "where w.ctid = dead.tid), " PAWL__PG_TIMEOUT_SCAN(                  \
                   "exists (select 1 from dead)",                                   \
                   "[LeaseWorker] = any (array(select [Id] from dead))", " skip locked")
 
@@ -175,11 +175,11 @@
       ", due as materialized (select f.[Id], f.[Destination], f.[Due], f.tid from d cross join "          \
       "lateral (" PAWL__PG_TIMEOUT_DUE(                                                                   \
           "d.name") ") as f order by f.[Due], f.[Id] limit ?5), " PAWL__PG_TIMEOUT_TAKE)                  \
-    X(TIMEOUT_REAP, "with " PAWL__PG_TIMEOUT_WALK("true", "[LeaseExpires] <= ?1", " skip locked"))        \
+    X(TIMEOUT_REAP, "with " PAWL__PG_TIMEOUT_SCAN("true", "[LeaseExpires] <= ?1", " skip locked"))        \
     X(TIMEOUT_RANGES_END,                                                                                 \
       "delete from {leases} where " PAWL__PG_TIMEOUT_RANGES " and [Epoch] <= ?1")                         \
-    X(TIMEOUT_FREE_CLAIM, "with " PAWL__PG_TIMEOUT_WALK("true", "[Owner] = ?1", ""))                      \
-    X(TIMEOUT_FREE_WORKER, "with " PAWL__PG_TIMEOUT_WALK("true", "[LeaseWorker] = ?1", ""))               \
+    X(TIMEOUT_FREE_CLAIM, "with " PAWL__PG_TIMEOUT_SCAN("true", "[Owner] = ?1", ""))                      \
+    X(TIMEOUT_FREE_WORKER, "with " PAWL__PG_TIMEOUT_SCAN("true", "[LeaseWorker] = ?1", ""))               \
     X(TIMEOUT_FREE_DEAD, PAWL__PG_TIMEOUT_FREE_DEAD_TEXT)                                                 \
     X(TIMEOUT_LIST_SAGA,                                                                                  \
       PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' and " PAWL__SQL_TIMEOUT_BEHIND          \

@@ -91,7 +91,7 @@ void pawl__pg_rollback_transaction(pawl__pg_connection *connection)
 
 void pawl__pg_rollback_unclaimed(pawl__pg *store)
 {
-    if (store->claims.count == 0 && !store->sql.in_hold)
+    if (store->claims.count == 0 && !store->sql.in_handler_transaction)
         pawl__pg_rollback_transaction(&store->main);
 }
 
@@ -108,7 +108,7 @@ pawl_code pawl__pg_free_connection(pawl__pg *store, pawl__pg_connection **connec
 pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_connection *connection;
-    if (store->sql.in_hold) /* the stamps are part of the handler transaction */
+    if (store->sql.in_handler_transaction) /* the stamps are part of the handler transaction */
         return PAWL_OK;
     pawl_code code = pawl__pg_free_connection(store, &connection, error);
     if (code != PAWL_OK)
@@ -123,7 +123,7 @@ pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl_error *error)
 static pawl_code stamp_ended(pawl__pg *store, pawl_code code)
 {
     pawl__pg_connection *connection = pawl__pg_in_use(store);
-    if (store->sql.in_hold)
+    if (store->sql.in_handler_transaction)
         return code;
     if (code == PAWL_OK)
         connection->in_transaction = false;
@@ -134,14 +134,15 @@ static pawl_code stamp_ended(pawl__pg *store, pawl_code code)
 
 pawl_code pawl__pg_stamp_end(pawl__pg *store, pawl_code code, pawl_error *error)
 {
-    return code == PAWL_OK && !store->sql.in_hold ? pawl__pg_stamp_send_end(store, error)
-                                                  : stamp_ended(store, code);
+    return code == PAWL_OK && !store->sql.in_handler_transaction
+               ? pawl__pg_stamp_send_end(store, error)
+               : stamp_ended(store, code);
 }
 
 pawl_code pawl__pg_stamp_send_end(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_connection *connection = pawl__pg_in_use(store);
-    if (!store->sql.in_hold)
+    if (!store->sql.in_handler_transaction)
         pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_COMMIT, error);
     return stamp_ended(store, pawl__pg_await(connection, error));
 }
@@ -153,11 +154,11 @@ pawl_code pawl__pg_stamp_send_end(pawl__pg *store, pawl_error *error)
 pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
-    if (store->sql.in_hold)
+    if (store->sql.in_handler_transaction)
         return pawl_error_set(error, PAWL_EINVAL,
                               "postgres: this handle has an open handler transaction already");
-    store->sql.is_hold_lost = false;
-    pawl_code code          = pawl__pg_begin_transaction(store, error);
+    store->sql.is_handler_transaction_lost = false;
+    pawl_code code                         = pawl__pg_begin_transaction(store, error);
     if (code != PAWL_OK)
         return code;
     pawl__pg_send_plain(&store->main, PAWL__PG_HANDLER_BEGIN, error);
@@ -165,7 +166,7 @@ pawl_code pawl__pg_handler_transaction_begin(pawl_store *base, pawl_error *error
     code = pawl__pg_await(&store->main, error);
     if (code == PAWL_OK)
         code = pawl__pg_set_pipeline(&store->main, false, error);
-    store->sql.in_hold = code == PAWL_OK;
+    store->sql.in_handler_transaction = code == PAWL_OK;
     if (code != PAWL_OK)
         pawl__pg_rollback_transaction(&store->main);
     return code;

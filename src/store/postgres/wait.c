@@ -256,7 +256,7 @@ void pawl__pg_note_claim(pawl__pg *store, bool is_empty)
 {
     store->poll_ms     = is_empty ? store->poll_ms : POLL_MS_MIN;
     store->busy_claims = is_empty ? 0 : store->busy_claims + 1;
-    if (store->busy_claims < BUSY_CLAIMS || !store->sleeps || store->sql.in_hold)
+    if (store->busy_claims < BUSY_CLAIMS || !store->sleeps || store->sql.in_handler_transaction)
         return;
     /* A failure shows at the next operation: the connection is lost. */
     (void)pawl__pg_stop_sleeping(store, NULL);
@@ -393,7 +393,7 @@ static pawl_code beat(pawl__pg *store, pawl_error *error)
         return PAWL_OK;
     store->beat_ms        = now_ms;
     store->has_worker_tid = false; /* a new version of the row, at another ctid */
-    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_BEAT, error);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_HEARTBEAT, error);
     pawl__pg_put_time(&request, pawl__pg_now(store));
     pawl__pg_put_uuid(&request, store->sql.base.worker.uuid);
     pawl__pg_put_int(&request, store->sql.base.epoch);
@@ -402,8 +402,8 @@ static pawl_code beat(pawl__pg *store, pawl_error *error)
     return code;
 }
 
-pawl_code pawl__pg_worker_beat(pawl_store *base, const pawl_worker_id *workers, size_t count,
-                               pawl_time now, pawl_error *error)
+pawl_code pawl__pg_worker_heartbeat(pawl_store *base, const pawl_worker_id *workers, size_t count,
+                                    pawl_time now, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
     pawl_code code  = PAWL_OK;
@@ -412,7 +412,7 @@ pawl_code pawl__pg_worker_beat(pawl_store *base, const pawl_worker_id *workers, 
                               "postgres: workers hold a session lock and send no heartbeats");
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         pawl__pg_request request;
-        pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_BEAT_ANY, error);
+        pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_HEARTBEAT_ANY, error);
         pawl__pg_put_time(&request, now);
         pawl__pg_put_uuid(&request, workers[i].uuid);
         code = pawl__pg_run(&request);
@@ -487,7 +487,7 @@ int64_t pawl__pg_slice_of(pawl__pg *store, int64_t milliseconds)
 /* Prepares the wait: ends a transaction without claims, and sends a heartbeat if it is time. */
 static pawl_code begin_wait(pawl__pg *store, pawl_error *error)
 {
-    if (store->sql.in_hold)
+    if (store->sql.in_handler_transaction)
         return pawl_error_set(error, PAWL_EINVAL,
                               "postgres: cannot wait while a handler transaction is open");
     pawl__pg_rollback_unclaimed(store);

@@ -30,7 +30,7 @@ static pawl_code read_answer(pawl__sql_session *session, const pawl__sql_unread 
     pawl__sql_ahead *ahead = session->ahead;
     uint64_t         found = 0;
     pawl_code        code  = ahead->read(session, &found, error);
-    ahead->was_unlike |= code != PAWL_OK || found < unread->wanted;
+    ahead->had_unexpected |= code != PAWL_OK || found < unread->wanted;
     if (code == PAWL_OK || pawl__sql_may_go_on(session, code))
         return PAWL_OK;
     return session->why != PAWL_OK ? pawl__sql_broken_off(session, error) : code;
@@ -68,7 +68,7 @@ static bool can_pipeline(const pawl__sql_session *session, const pawl__sql_write
 }
 
 pawl_code pawl__sql_write_ahead(pawl__sql_connection *connection, const pawl__sql_write *write,
-                                const void *const *items, size_t count, pawl__sql_fate *fates,
+                                const void *const *items, size_t count, pawl__sql_result *results,
                                 size_t *failed, pawl_error *error)
 {
     pawl__sql_session *session = pawl__sql_session_of(connection);
@@ -80,7 +80,7 @@ pawl_code pawl__sql_write_ahead(pawl__sql_connection *connection, const pawl__sq
     if (code != PAWL_OK)
         return code;
     session->ahead->is_on = goes;
-    code = pawl__sql_write_checked(connection, write, items, count, fates, failed, error);
+    code = pawl__sql_write_checked(connection, write, items, count, results, failed, error);
     session->ahead->is_on = false;
     return code;
 }
@@ -89,7 +89,7 @@ pawl_code pawl__sql_settle(pawl_store *store, bool *is_right, pawl_error *error)
 {
     pawl__sql_session *session = pawl__sql_session_of(pawl__sql_remote_of(store)->sql.connection);
     pawl_code          code    = pawl__sql_read_answers(session, error);
-    *is_right                  = !session->ahead->was_unlike;
-    session->ahead->was_unlike = false;
+    *is_right                  = !session->ahead->had_unexpected;
+    session->ahead->had_unexpected = false;
     return code;
 }

@@ -4,7 +4,7 @@
  *     settle         pawl__sql_read_answers: whether each answer was as expected
  *
  * A driver whose library allows it has a pawl__sql_ahead in each session. If a statement fails by itself, or finds
- * fewer rows than expected, `was_unlike` is set: the round is undone, and repeated with each answer awaited.
+ * fewer rows than expected, `had_unexpected` is set: the round is undone, and repeated with each answer awaited.
  *
  * Threads: as the store: one thread at a time.
  * Tests: tests/contract/test_mysql_ahead.c
@@ -37,8 +37,8 @@ struct pawl__sql_ahead {
     pawl__sql_unread unread[PAWL__SQL_UNREAD_MAX];
     unsigned         from; /* index of the oldest unread answer */
     unsigned         count;
-    bool             is_on;      /* writes are sent ahead */
-    bool             was_unlike; /* a statement failed by itself, or found fewer rows */
+    bool             is_on;          /* writes are sent ahead */
+    bool             had_unexpected; /* a statement failed by itself, or found fewer rows */
 };
 
 static inline bool pawl__sql_is_ahead(const pawl__sql_session *session)
@@ -59,7 +59,7 @@ pawl_code pawl__sql_read_answers(pawl__sql_session *session, pawl_error *error);
 
 /* Of pawl__sql_ops. */
 pawl_code pawl__sql_write_ahead(pawl__sql_connection *connection, const pawl__sql_write *write,
-                                const void *const *items, size_t count, pawl__sql_fate *fates,
+                                const void *const *items, size_t count, pawl__sql_result *results,
                                 size_t *failed, pawl_error *error);
 pawl_code pawl__sql_settle(pawl_store *store, bool *is_right, pawl_error *error);
 

@@ -26,13 +26,13 @@ pawl_code pawl__sql_check_settle(pawl__sql_writer *writer, const void *change, p
 static pawl_code remove_some(const pawl__sql_writer *writer, const pawl__sql_removed_row *rows,
                              size_t count, pawl_error *why)
 {
-    pawl__sql_fate         fates[REMOVED_MAX];
+    pawl__sql_result       results[REMOVED_MAX];
     const pawl__sql_write *write = pawl__sql_remove_row(rows);
     pawl_code              code =
-        pawl__sql_write_rows(writer->store, write, rows, sizeof *rows, count, fates, why);
+        pawl__sql_write_rows(writer->store, write, rows, sizeof *rows, count, results, why);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        if (write->then[fates[i]].why != NULL)
-            code = write->then[fates[i]].why(&rows[i], why);
+        if (write->then[results[i]].why != NULL)
+            code = write->then[results[i]].why(&rows[i], why);
     return code;
 }
 
@@ -66,9 +66,9 @@ static const pawl__sql_write flush_touch = {
 pawl_code pawl__sql_apply_flush_set(pawl__sql_writer *writer, const void *change, pawl_error *why)
 {
     const pawl_flush_set *flush = change;
-    pawl__sql_fate        fate;
+    pawl__sql_result      result;
     return flush->is_done && pawl__sql_ops_of(writer->store)->lock_begin != NULL
-               ? pawl__sql_write_rows(writer->store, &flush_touch, flush, sizeof *flush, 1, &fate,
+               ? pawl__sql_write_rows(writer->store, &flush_touch, flush, sizeof *flush, 1, &result,
                                       why)
                : PAWL_OK;
 }

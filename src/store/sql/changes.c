@@ -12,7 +12,7 @@
 #define ZERO PAWL__AS_ONE(ZERO)
 #define NONE(as) PAWL__AS_NULL(as)
 
-/* Entries of `then`, by fate: refuse the group (..._WHY), or go on with another write of the item (..._NEXT). */
+/* Entries of `then`, by result: refuse the group (..._WHY), or go on with another write of the item (..._NEXT). */
 #define MISSED_WHY(refusal) [PAWL__SQL_MISSED] = {.why = pawl__why_##refusal}
 #define TAKEN_WHY(refusal) [PAWL__SQL_DUPLICATE] = {.why = pawl__why_##refusal}
 #define NULL_WHY(refusal) [PAWL__SQL_NULL] = {.why = pawl__why_##refusal}

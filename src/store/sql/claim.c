@@ -107,21 +107,21 @@ static pawl_code read_unsorted(pawl_store *store, const pawl_timeout_claim *clai
 
 /* Reads free due rows, and one more, whose due time becomes next_due. Without stamping one row is enough: it shows
  * that something is due. */
-static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bool is_stamping,
+static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bool is_marking,
                           pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
     static const int statements[2][2] = {{PAWL__SQL_TIMEOUT_DUE, PAWL__SQL_TIMEOUT_DUE_ANY},
                                          {PAWL__SQL_TIMEOUT_CLAIM, PAWL__SQL_TIMEOUT_CLAIM_ANY}};
 
     bool                  is_any = claim->destination.size == 0;
-    size_t                count  = is_stamping ? count_of(claim) : 1;
+    size_t                count  = is_marking ? count_of(claim) : 1;
     const timeout_by      by     = {claim->destination, claim->due_max, claim->now, 0};
     const pawl__sql_asked next   = {is_any ? PAWL__SQL_TIMEOUT_NEXT_ANY : PAWL__SQL_TIMEOUT_NEXT,
                                   is_any ? &next_any : &next_of, &by, &pawl__one_time, 0};
-    pawl_code code = is_stamping && !is_any && pawl__sql_ops_of(store)->writes_alone
+    pawl_code code = is_marking && !is_any && pawl__sql_ops_of(store)->writes_alone
                          ? read_unsorted(store, claim, count + 1, arena, rows, error)
-                         : read_rows(store, claim, statements[is_stamping][is_any], count + 1,
-                                     arena, rows, error);
+                         : read_rows(store, claim, statements[is_marking][is_any], count + 1, arena,
+                                     rows, error);
     if (code != PAWL_OK)
         return code;
     if (rows->count <= count)
@@ -333,8 +333,8 @@ static pawl_code read_known(pawl_store *store, const pawl_leased_batch_claim *cl
     return pawl__sql_read_first(store, &others, NULL, &rows->unresolved, error);
 }
 
-static pawl_code stamp_partition(pawl_store *store, const pawl_leased_batch_claim *claim,
-                                 pawl_arena *arena, pawl_leased_batch *leased, pawl_error *error)
+static pawl_code mark_partition(pawl_store *store, const pawl_leased_batch_claim *claim,
+                                pawl_arena *arena, pawl_leased_batch *leased, pawl_error *error)
 {
     stamp      *stamps;
     const stamp row  = {.session = claim->session,
@@ -361,7 +361,7 @@ static pawl_code claim_snapshot(pawl_store *store, const pawl_leased_batch_claim
                ? read_known(store, claim, arena, leased, error)
                : read_partition(store, claim, arena, leased, error);
     if (code == PAWL_OK)
-        code = stamp_partition(store, claim, arena, leased, error);
+        code = mark_partition(store, claim, arena, leased, error);
     return pawl__sql_stamp_end(store, code, error);
 }
 

@@ -20,27 +20,27 @@
 /* ---- Writing items ------------------------------------------------------ */
 
 pawl_code pawl__sql_write_own(pawl_store *store, const pawl__sql_write *write, const void *item,
-                              pawl__sql_fate *fate, pawl_error *error)
+                              pawl__sql_result *result, pawl_error *error)
 {
     size_t failed;
     return pawl__sql_ops_of(store)->write(((pawl__sql_store *)store)->connection, write, &item, 1,
-                                          fate, &failed, error);
+                                          result, &failed, error);
 }
 
 pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, const void *rows,
-                               size_t row_size, size_t count, pawl__sql_fate *fates,
+                               size_t row_size, size_t count, pawl__sql_result *results,
                                pawl_error *error)
 {
-    const void    *items[RUN_MAX];
-    pawl__sql_fate own[RUN_MAX];
-    size_t         failed;
-    pawl_code      code = PAWL_OK;
+    const void      *items[RUN_MAX];
+    pawl__sql_result own[RUN_MAX];
+    size_t           failed;
+    pawl_code        code = PAWL_OK;
     for (size_t done = 0, some; code == PAWL_OK && done < count; done += some) {
         some = count - done < RUN_MAX ? count - done : RUN_MAX;
         for (size_t i = 0; i < some; i++)
             items[i] = (const char *)rows + (done + i) * row_size;
         code = pawl__sql_ops_of(store)->write(((pawl__sql_store *)store)->connection, write, items,
-                                              some, fates != NULL ? fates + done : own, &failed,
+                                              some, results != NULL ? results + done : own, &failed,
                                               error);
     }
     return code;
@@ -130,15 +130,15 @@ static pawl_code keep_apart(run *r, pawl__sql_keys_fn *keys_of, const void *chan
     return pawl__keys_add(&r->keys, keys, 2, r->count == 0) ? write_run(r) : PAWL_OK;
 }
 
-/* Refuses items, or passes them to their next write, by their fates. */
+/* Refuses items, or passes them to their next write, by their results. */
 static pawl_code follow(const run *r, const void *const *items, size_t count,
-                        const pawl__sql_fate *fates)
+                        const pawl__sql_result *results)
 {
     run       next;
     pawl_code code = PAWL_OK;
     run_begin(&next, r->writer, r->kind);
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
-        const pawl__sql_then *then = &r->write->then[fates[i]];
+        const pawl__sql_then *then = &r->write->then[results[i]];
         if (then->next != NULL) {
             code                     = make_room(&next, then->next);
             next.items[next.count++] = items[i];
@@ -150,21 +150,21 @@ static pawl_code follow(const run *r, const void *const *items, size_t count,
 }
 
 static pawl_code write_now(const pawl__sql_writer *writer, const pawl__sql_write *write,
-                           const void *const *items, size_t count, pawl__sql_fate *fates,
+                           const void *const *items, size_t count, pawl__sql_result *results,
                            size_t *failed)
 {
     const pawl__sql_ops *ops = pawl__sql_ops_of(writer->store);
-    return (writer->is_ahead ? ops->write_ahead : ops->write)(writer->connection, write, items,
-                                                              count, fates, failed, writer->error);
+    return (writer->is_ahead ? ops->write_ahead : ops->write)(
+        writer->connection, write, items, count, results, failed, writer->error);
 }
 
 static pawl_code write_items(const run *r, const void *const *items, size_t count)
 {
     pawl__sql_writer *writer = r->writer;
-    pawl__sql_fate    fates[RUN_MAX];
+    pawl__sql_result  results[RUN_MAX];
     size_t            failed = 0;
-    pawl_code         code   = write_now(writer, r->write, items, count, fates, &failed);
-    return code == PAWL_OK ? follow(r, items, count, fates) : fail(writer, items[failed], code);
+    pawl_code         code   = write_now(writer, r->write, items, count, results, &failed);
+    return code == PAWL_OK ? follow(r, items, count, results) : fail(writer, items[failed], code);
 }
 
 /* Writes the run, and empties it. Changes of sagas are written table by table, since a statement has one table. */
@@ -177,7 +177,7 @@ static pawl_code write_run(run *r)
     if (left > 0 && !r->write->is_saga)
         return write_items(r, r->items, left);
     for (size_t before = left; code == PAWL_OK && left > 0; before = left) {
-        left = pawl__take_alike(r->items, left, alike, pawl__by_table);
+        left = pawl__take_equal(r->items, left, alike, pawl__compare_by_table);
         code = write_items(r, alike, before - left);
     }
     return code;
@@ -278,13 +278,13 @@ pawl__sql_fence pawl__sql_fence_of(const pawl__sql_writer *writer)
 
 static pawl_code fence(pawl__sql_writer *writer)
 {
-    pawl__sql_fence row  = pawl__sql_fence_of(writer);
-    const void     *item = &row;
-    pawl__sql_fate  fate = PAWL__SQL_APPLIED;
-    size_t          failed;
-    pawl_code       code = write_now(writer, &pawl__sql_write_fence, &item, 1, &fate, &failed);
-    if (code == PAWL_OK && fate == PAWL__SQL_MISSED)
-        return pawl__sql_write_fence.then[fate].why(item, writer->error);
+    pawl__sql_fence  row    = pawl__sql_fence_of(writer);
+    const void      *item   = &row;
+    pawl__sql_result result = PAWL__SQL_APPLIED;
+    size_t           failed;
+    pawl_code        code = write_now(writer, &pawl__sql_write_fence, &item, 1, &result, &failed);
+    if (code == PAWL_OK && result == PAWL__SQL_MISSED)
+        return pawl__sql_write_fence.then[result].why(item, writer->error);
     return code;
 }
 
@@ -351,7 +351,7 @@ static pawl_code blame_handler(pawl__sql_writer *writer, pawl_code code)
 static pawl_code commit_held(pawl__sql_writer *writer)
 {
     bool      is_done = false;
-    pawl_code code    = pawl__sql_hold_take(writer->store, writer->error);
+    pawl_code code    = pawl__sql_handler_transaction_take(writer->store, writer->error);
     if (code == PAWL_OK)
         code = blame_handler(writer, run_round(writer, &is_done));
     if (code != PAWL_OK || is_done)
@@ -367,9 +367,9 @@ static bool pipelines_round(const pawl__sql_writer *writer)
     pawl__sql_store *own   = (pawl__sql_store *)writer->store;
     size_t           count = 0;
     if (own->ops->finish != NULL) {
-        bool is_careful = own->careful != 0;
-        own->careful -= is_careful;
-        return !is_careful;
+        bool commits_singly = own->careful != 0;
+        own->careful -= commits_singly;
+        return !commits_singly;
     }
     for (int kind = 0; kind < pawl_change_kind_count; kind++)
         count += pawl__change_count(writer->changes, (pawl_change_kind)kind);
@@ -425,7 +425,7 @@ static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_ref
         store->ops->handler_transaction_end(store);
         return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", ops->name);
     }
-    pawl_code code = commit_set(&writer, own->in_hold);
+    pawl_code code = commit_set(&writer, own->in_handler_transaction);
     ops->claims_end(store, changes, writer.is_dropped, code);
     return code;
 }

@@ -60,10 +60,10 @@ pawl_code pawl__sql_refuse(const pawl__sql_writer *writer, pawl_change_kind kind
 
 /* Writes an item on the store's own connection, without following `write->then`. */
 pawl_code pawl__sql_write_own(pawl_store *store, const pawl__sql_write *write, const void *item,
-                              pawl__sql_fate *fate, pawl_error *error);
-/* The same for an array of items; `fates` has an element for each, or is NULL. */
+                              pawl__sql_result *result, pawl_error *error);
+/* The same for an array of items; `results` has an element for each, or is NULL. */
 pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, const void *rows,
-                               size_t row_size, size_t count, pawl__sql_fate *fates,
+                               size_t row_size, size_t count, pawl__sql_result *results,
                                pawl_error *error);
 
 /* ---- Before the write of a change (apply.c) ------------------------------ */

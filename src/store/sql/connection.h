@@ -87,8 +87,8 @@ typedef struct pawl__sql_ops {
     /* Ends the request; returns its failure. Accepts NULL. */
     pawl_code (*end)(pawl__sql_request *request);
     /* Finds out for all of them at once whether they live. Also called between reads, and in transactions. */
-    pawl_code (*who_lives)(pawl_store *store, pawl__sql_life *const *lives, size_t count,
-                           pawl_error *error);
+    pawl_code (*which_are_alive)(pawl_store *store, pawl__sql_life *const *lives, size_t count,
+                                 pawl_error *error);
 
     /* Row locks taken from here on last until the handler transaction ends, or until the commit that ends this batch's
      * claims. NULL: the database cannot lock rows of sagas; they are read without a lock. */
@@ -114,16 +114,16 @@ typedef struct pawl__sql_ops {
 
     /* ---- Writing ---------------------------------------------------------- */
 
-    /* Writes the items, with the effect of one statement after another, and sets the fate of each. May use statements
+    /* Writes the items, with the effect of one statement after another, and sets the result of each. May use statements
      * over sets. A failure: items[*failed] could not be written, and the transaction has to be rolled
      * back. */
     pawl_code (*write)(pawl__sql_connection *connection, const pawl__sql_write *write,
-                       const void *const *items, size_t count, pawl__sql_fate *fates,
+                       const void *const *items, size_t count, pawl__sql_result *results,
                        size_t *failed, pawl_error *error);
     /* The same in a round that can be repeated: answers may be read later, and until then each item counts as applied.
      * Nothing may become durable before `commit`. */
     pawl_code (*write_ahead)(pawl__sql_connection *connection, const pawl__sql_write *write,
-                             const void *const *items, size_t count, pawl__sql_fate *fates,
+                             const void *const *items, size_t count, pawl__sql_result *results,
                              size_t *failed, pawl_error *error);
     /* Ends such a round: reads all answers. `*is_right` is false if an item was not applied after all: the round is
      * then undone, and repeated with `write`. write_ahead and settle are NULL if `write` is as fast. */
@@ -206,24 +206,24 @@ typedef struct pawl__sql_ops {
     /* Frees rows that were not fetched. */
     void (*free_rows)(pawl__sql_session *session, pawl__sql_prepared *statement);
     /* Writes the first `*taken` items with one statement. `*is_done` false: nothing was written, and the caller writes
-     * the items one by one. The fates are PAWL__SQL_APPLIED before the call. NULL: always one by one. */
+     * the items one by one. The results are PAWL__SQL_APPLIED before the call. NULL: always one by one. */
     pawl_code (*write_set)(pawl__sql_session *session, const pawl__sql_write *write,
-                           const void *const *items, size_t count, pawl__sql_fate *fates,
+                           const void *const *items, size_t count, pawl__sql_result *results,
                            size_t *taken, bool *is_done, pawl_error *error);
 } pawl__sql_ops;
 
 /* Each SQL driver's handle begins with it. */
 typedef struct pawl__sql_store {
-    pawl_store               base;         /* first: the core's */
-    const pawl__sql_ops     *ops;          /* set before anything else is done */
-    const pawl__sql_family  *family;       /* of sessions */
-    const pawl__sql_dialect *dialect;      /* of sessions; NULL: not known before the first one */
-    pawl__sql_connection    *connection;   /* the one that writes */
-    bool                     in_hold;      /* in a handler transaction: everything runs inside it */
-    bool                     is_hold_lost; /* the handler transaction's connection was lost */
-    bool                     has_worker;   /* the worker's row exists */
-    unsigned                 careful;      /* number of next commits that are not sent ahead */
-    const void              *late;   /* item whose failure was found by a later read, or NULL */
+    pawl_store               base;       /* first: the core's */
+    const pawl__sql_ops     *ops;        /* set before anything else is done */
+    const pawl__sql_family  *family;     /* of sessions */
+    const pawl__sql_dialect *dialect;    /* of sessions; NULL: not known before the first one */
+    pawl__sql_connection    *connection; /* the one that writes */
+    bool        in_handler_transaction;  /* in a handler transaction: everything runs inside it */
+    bool        is_handler_transaction_lost; /* the handler transaction's connection was lost */
+    bool        has_worker;                  /* the worker's row exists */
+    unsigned    careful;                     /* number of next commits that are not sent ahead */
+    const void *late;                /* item whose failure was found by a later read, or NULL */
     struct pawl__sql_claims *claims; /* NULL: claims are not row locks (queue_lock.h) */
     int64_t                  inbox_place, history_place; /* of the next sweep */
     pawl__sql_server        *server; /* NULL: a file, or a server that is waited for otherwise */

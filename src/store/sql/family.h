@@ -117,16 +117,16 @@ pawl_code pawl__sql_lock_kept(const pawl__sql_remote *remote, const char *name, 
 pawl_code pawl__sql_family_lives(pawl_store *store, pawl__sql_life *const *lives, size_t count,
                                  pawl_error *error);
 
-#define PAWL__SQL_REMOTE_OPS                                                                      \
-    PAWL__SQL_SESSION_OPS, .get = pawl__sql_request_get, .who_lives = pawl__sql_family_lives,     \
-                           .own_lock = pawl__sql_own_lock, .own_unlock = pawl__sql_own_unlock,    \
-                           .claims_leave = pawl__sql_lock_leave, .rest = pawl__sql_lock_rest,     \
-                           .lock_begin = pawl__sql_session_begin,                                 \
-                           .write = pawl__sql_write_checked, .begin = pawl__sql_session_begin,    \
-                           .commit      = pawl__sql_session_commit,                               \
-                           .claim_check = pawl__sql_lock_check, .mark_open = pawl__sql_mark_open, \
-                           .is_lost = pawl__sql_main_is_lost, .claims_end = pawl__sql_lock_end,   \
-                           .hold_back = pawl__sql_session_hold_back
+#define PAWL__SQL_REMOTE_OPS                                                     \
+    PAWL__SQL_SESSION_OPS,                                                       \
+        .get = pawl__sql_request_get, .which_are_alive = pawl__sql_family_lives, \
+        .own_lock = pawl__sql_own_lock, .own_unlock = pawl__sql_own_unlock,      \
+        .claims_leave = pawl__sql_lock_leave, .rest = pawl__sql_lock_rest,       \
+        .lock_begin = pawl__sql_session_begin, .write = pawl__sql_write_checked, \
+        .begin = pawl__sql_session_begin, .commit = pawl__sql_session_commit,    \
+        .claim_check = pawl__sql_lock_check, .mark_open = pawl__sql_mark_open,   \
+        .is_lost = pawl__sql_main_is_lost, .claims_end = pawl__sql_lock_end,     \
+        .hold_back = pawl__sql_session_hold_back
 
 /* Of pawl_store_ops, beside PAWL__SQL_OPERATIONS. */
 #define PAWL__SQL_REMOTE_OPERATIONS                                               \

@@ -50,7 +50,7 @@ static pawl_code read_lease(pawl_store *store, pawl_text name, pawl_time now,
     bool is_other = found->epoch != 0 && pawl_uuid_compare(found->worker, store->worker.uuid) != 0;
     if (code == PAWL_OK && is_other && found->expires > now && !pawl_uuid_is_zero(found->there)) {
         pawl__sql_life *life = &found->life;
-        code                 = pawl__sql_ops_of(store)->who_lives(store, &life, 1, error);
+        code                 = pawl__sql_ops_of(store)->which_are_alive(store, &life, 1, error);
         *is_taken            = code == PAWL_OK && found->life.is_alive;
     }
     return code;

@@ -1,5 +1,5 @@
 /* lives.c - finds the workers and leaders that live: reads their rows, then checks
- * all their locks at once (who_lives).
+ * all their locks at once (which_are_alive).
  *
  * A worker takes its lock before it inserts its row, and deletes its row before it
  * releases the lock. So if rows are read before locks are checked, no living
@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* Sets `life.is_alive` of each row, by one call of who_lives. */
+/* Sets `life.is_alive` of each row, by one call of which_are_alive. */
 static pawl_code ask(pawl_store *store, const pawl_found *rows, size_t row_size, size_t life_offset,
                      pawl_arena *arena, pawl_error *error)
 {
@@ -24,7 +24,7 @@ static pawl_code ask(pawl_store *store, const pawl_found *rows, size_t row_size,
         return pawl__sql_no_memory(store, "rows", error);
     for (size_t i = 0; i < rows->count; i++)
         lives[i] = (void *)((char *)rows->items + i * row_size + life_offset);
-    return ops->who_lives(store, lives, rows->count, error);
+    return ops->which_are_alive(store, lives, rows->count, error);
 }
 
 /* ---- Workers ------------------------------------------------------------ */

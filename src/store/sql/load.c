@@ -121,13 +121,13 @@ static pawl_code find_few(pawl_store *store, pawl_text endpoint, const pawl_text
 {
     mark_key keys[RANGE_IDS_MIN] = {
         {.endpoint = endpoint}}; /* the compiler does not know that count > 0 */
-    pawl__sql_fate fates[RANGE_IDS_MIN];
+    pawl__sql_result results[RANGE_IDS_MIN];
     for (size_t i = 0; i < count; i++)
         keys[i] = (mark_key){endpoint, ids[i]};
     pawl_code code =
-        pawl__sql_write_rows(store, &find_mark, keys, sizeof *keys, count, fates, error);
+        pawl__sql_write_rows(store, &find_mark, keys, sizeof *keys, count, results, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        known[i] |= fates[i] == PAWL__SQL_APPLIED;
+        known[i] |= results[i] == PAWL__SQL_APPLIED;
     return code;
 }
 

@@ -27,7 +27,7 @@ static pawl__sql_claims *claims_of(pawl_store *store)
 
 static bool is_held(const pawl_store *store)
 {
-    return ((const pawl__sql_store *)store)->in_hold;
+    return ((const pawl__sql_store *)store)->in_handler_transaction;
 }
 
 /* ---- The list ----------------------------------------------------------- */

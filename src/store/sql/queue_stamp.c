@@ -50,15 +50,15 @@ static pawl_code stamp_some(pawl_store *store, const pawl_queue_row *rows, size_
                             pawl_queue_row *kept, size_t *kept_count, pawl_error *error)
 {
     stamp stamps[STAMPS_MAX] = {{.worker = store->worker.uuid}}; /* for the compiler: see load.c */
-    pawl__sql_fate fates[STAMPS_MAX];
+    pawl__sql_result results[STAMPS_MAX];
     for (size_t i = 0; i < count; i++)
         name(&stamps[i], store, rows[i].seq);
     pawl_code code =
-        pawl__sql_write_rows(store, &make, stamps, sizeof *stamps, count, fates, error);
+        pawl__sql_write_rows(store, &make, stamps, sizeof *stamps, count, results, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
-        if (fates[i] == PAWL__SQL_DUPLICATE)
-            code = pawl__sql_write_own(store, &keep, &stamps[i], &fates[i], error);
-        if (code == PAWL_OK && fates[i] == PAWL__SQL_APPLIED)
+        if (results[i] == PAWL__SQL_DUPLICATE)
+            code = pawl__sql_write_own(store, &keep, &stamps[i], &results[i], error);
+        if (code == PAWL_OK && results[i] == PAWL__SQL_APPLIED)
             kept[(*kept_count)++] = rows[i];
     }
     return code;
@@ -79,11 +79,11 @@ pawl_code pawl__sql_queue_stamp(pawl_store *store, pawl_queue_rows *rows, pawl_e
 pawl_code pawl__sql_queue_unstamp(pawl_store *store, const pawl_queue_settle *settle,
                                   pawl_error *why)
 {
-    stamp          it;
-    pawl__sql_fate fate = PAWL__SQL_APPLIED;
+    stamp            it;
+    pawl__sql_result result = PAWL__SQL_APPLIED;
     name(&it, store, settle->seq);
-    pawl_code code = pawl__sql_write_own(store, &end, &it, &fate, why);
-    return code == PAWL_OK && fate == PAWL__SQL_MISSED
+    pawl_code code = pawl__sql_write_own(store, &end, &it, &result, why);
+    return code == PAWL_OK && result == PAWL__SQL_MISSED
                ? pawl__why_gone_row(settle, "another worker took it over", why)
                : code;
 }

@@ -156,7 +156,7 @@ pawl_code pawl__sql_remote_ready(pawl_store *store, pawl_error *error)
         end_lost_side(remote->side);
         return PAWL_OK;
     }
-    if (remote->sql.in_hold)
+    if (remote->sql.in_handler_transaction)
         return pawl_error_set(error, PAWL_ELOST,
                               "%s: the connection was lost, and the handler transaction with it",
                               store->scheme);

@@ -49,7 +49,7 @@
       "update {workers} set [Endpoint] = ?1, [Types] = ?2, [Process] = ?3, [Pid] = ?4, "              \
       "[Seen] = {seen:?3|?5}, [Epoch] = [Epoch] + 1, [Host] = ?7, [Program] = ?8, "                   \
       "[ProgramVersion] = ?9, [PawlVersion] = ?10, [Started] = {seen:?3|?5} where [Id] = ?6")         \
-    X(WORKER_BEAT, "update {workers} set [Seen] = {seen:[Process]|[Seen]} where [Id] = ?1")           \
+    X(WORKER_HEARTBEAT, "update {workers} set [Seen] = {seen:[Process]|[Seen]} where [Id] = ?1")      \
     X(WORKER_DEAD_LOCK, "select [Epoch] from {workers} where [Id] = ?1 and [Seen] < ?2{skip}")        \
     X(WORKER_RAISE, "update {workers} set [Epoch] = [Epoch] + 1 where [Id] = ?1")                     \
     X(WORKER_GET, "select [Epoch], [LastCommit] from {workers} where [Id] = ?1")                      \
@@ -188,7 +188,7 @@
       "old where [At] < ?1)")                                                                         \
     X(OUTBOX_SWEEP, "delete from {outbox} where [Id] in (select [Id] from {outbox} "                  \
                     "where [DispatchedAt] < ?1 order by [DispatchedAt] {limit:?2})")                  \
-    /* The journal. */                                                                                \
+    /* The event store. */                                                                            \
     X(EVENT_LAST, "select max([Version]) from {events} where [Stream] = ?1")                          \
     X(EVENT_BEHIND,                                                                                   \
       PAWL__SQL_EVENT_ROW "where [Stream] = ?1 and [Version] > ?2 order by [Version]")                \

@@ -113,9 +113,9 @@ static pawl_code load_rows(pawl_store *store, const pawl_saga_table *table, int 
 }
 
 /* A row that the locking read skipped, and a plain read finds, is locked by another transaction. */
-static pawl_code find_elsewhere(pawl_store *store, const pawl_saga_table *table, int statement,
-                                const pawl_value *values, size_t count, pawl_arena *arena,
-                                pawl_saga_row *rows, pawl_error *error)
+static pawl_code find_busy(pawl_store *store, const pawl_saga_table *table, int statement,
+                           const pawl_value *values, size_t count, pawl_arena *arena,
+                           pawl_saga_row *rows, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
@@ -137,8 +137,8 @@ static pawl_code load_locked(pawl_store *store, const pawl_saga_table *table, pa
     if (code == PAWL_OK)
         code = load_rows(store, table, first + (int)key, values, count, arena, rows, error);
     if (code == PAWL_OK && skips)
-        code = find_elsewhere(store, table, PAWL__SQL_SAGA_BY_ID + (int)key, values, count, arena,
-                              rows, error);
+        code = find_busy(store, table, PAWL__SQL_SAGA_BY_ID + (int)key, values, count, arena, rows,
+                         error);
     return code;
 }
 

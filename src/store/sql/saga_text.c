@@ -291,7 +291,7 @@ static const pawl__sql_saga_template statements[] = {
     [PAWL__SQL_SAGA_DELETE]     = {.text =
                                        "delete from {saga} where [Id] = {?} and [Concurrency] = {?}"},
     [PAWL__SQL_SAGA_COUNT]      = {.text = "select count(*) from {saga}"},
-    [PAWL__SQL_SAGA_WALK]       = {.text = PAWL__SQL_SAGA_WALK_TEXT("{?}", "{?}")},
+    [PAWL__SQL_SAGA_SCAN]       = {.text = PAWL__SQL_SAGA_SCAN_TEXT("{?}", "{?}")},
     [PAWL__SQL_SAGA_BY_OTHER] = {.text = "select 1 from {saga} where [Id] <> {?}{b: and {b} = {?b}}"
                                          "{-b: and 1 = 0}"},
 };

@@ -42,7 +42,7 @@ typedef enum pawl__sql_saga_statement {
     PAWL__SQL_SAGA_UPDATE,
     PAWL__SQL_SAGA_DELETE,
     PAWL__SQL_SAGA_COUNT,
-    PAWL__SQL_SAGA_WALK,
+    PAWL__SQL_SAGA_SCAN,
     PAWL__SQL_SAGA_BY_OTHER, /* has another saga the transitional value? Only for tables with that correlation */
     PAWL__SQL_SAGA_LOCKED, /* the three loads for each pawl_saga_lock; only for */
     PAWL__SQL_SAGA_SKIP_LOCKED     = PAWL__SQL_SAGA_LOCKED + 3, /* databases with row locks */
@@ -50,7 +50,7 @@ typedef enum pawl__sql_saga_statement {
 } pawl__sql_saga_statement;
 
 /* Sagas after an id. `id` and `limit`: parameters in the form of the database's saga templates. */
-#define PAWL__SQL_SAGA_WALK_TEXT(id, limit)                                                     \
+#define PAWL__SQL_SAGA_SCAN_TEXT(id, limit)                                                     \
     "select [Id], [PersistenceVersion], [SagaTypeVersion], [Data] from {saga} where [Id] > " id \
     " "                                                                                         \
     "order by [Id] {limit:" limit "}"

@@ -38,7 +38,7 @@ static pawl_code free_dead(pawl_store *store, pawl_error *error)
 
 static pawl_code beat_once(pawl_store *store, pawl_uuid worker, pawl_error *error)
 {
-    const pawl__sql_asked asked = {PAWL__SQL_WORKER_BEAT, &pawl__one_uuid, &worker, NULL, 0};
+    const pawl__sql_asked asked = {PAWL__SQL_WORKER_HEARTBEAT, &pawl__one_uuid, &worker, NULL, 0};
     return pawl__sql_read_first(store, &asked, NULL, NULL, error);
 }
 
@@ -53,8 +53,8 @@ static pawl_code beat(pawl_store *store, pawl__sql_server *server, pawl_error *e
     return code == PAWL_OK && server->frees_dead ? free_dead(store, error) : code;
 }
 
-pawl_code pawl__sql_worker_beat(pawl_store *store, const pawl_worker_id *workers, size_t count,
-                                pawl_time now, pawl_error *error)
+pawl_code pawl__sql_worker_heartbeat(pawl_store *store, const pawl_worker_id *workers, size_t count,
+                                     pawl_time now, pawl_error *error)
 {
     const pawl__sql_server *server = ((pawl__sql_store *)store)->server;
     pawl_code               code   = PAWL_OK;
@@ -96,7 +96,7 @@ static pawl_code check(pawl_store *store, bool *is_news, int *session_fd, pawl_e
 static pawl_code begin_wait(pawl_store *store, pawl__sql_server *server, pawl_error *error)
 {
     const pawl__sql_ops *ops = pawl__sql_ops_of(store);
-    if (((pawl__sql_store *)store)->in_hold)
+    if (((pawl__sql_store *)store)->in_handler_transaction)
         return pawl_error_set(error, PAWL_EINVAL,
                               "%s: cannot wait while a handler transaction is open", store->scheme);
     if (ops->rest != NULL)
@@ -121,7 +121,7 @@ pawl_code pawl__sql_wait(pawl_store *store, int64_t microseconds, int wake_fd, p
 pawl__sql_tries pawl__sql_tries_begin(pawl_store *store)
 {
     const pawl__sql_store *own = (const pawl__sql_store *)store;
-    if ((own->server == NULL && own->ops->finish == NULL) || own->in_hold)
+    if ((own->server == NULL && own->ops->finish == NULL) || own->in_handler_transaction)
         return (pawl__sql_tries){.store = NULL};
     return (pawl__sql_tries){.store = store, .begun_ms = pawl__clock_ms()};
 }

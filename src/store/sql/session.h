@@ -210,19 +210,19 @@ pawl_code pawl__sql_session_enlist(pawl__sql_session *own, const pawl_changes *c
 
 /* Writes items in sets if the driver can, the others one by one. */
 pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__sql_write *write,
-                                  const void *const *items, size_t count, pawl__sql_fate *fates,
+                                  const void *const *items, size_t count, pawl__sql_result *results,
                                   size_t *failed, pawl_error *error);
 /* The same; first checks the versions of sagas, so that an outdated one does not wait for a lock. */
 pawl_code pawl__sql_write_checked(pawl__sql_connection *connection, const pawl__sql_write *write,
-                                  const void *const *items, size_t count, pawl__sql_fate *fates,
+                                  const void *const *items, size_t count, pawl__sql_result *results,
                                   size_t *failed, pawl_error *error);
 /* Sets PAWL_EPERSIST: the number of rows that a statement changed is not known, and so its effect is not. If the call
  * was aborted, which may cause that, sets its error instead. */
 pawl_code pawl__sql_not_counted(const pawl__sql_session *session, pawl_error *error);
-/* Did a unique key, or a NOT NULL column, refuse the row? Sets the fate, if the write expects it or the statement
+/* Did a unique key, or a NOT NULL column, refuse the row? Sets the result, if the write expects it or the statement
  * ignores duplicates. */
 bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prepared *statement,
-                          const pawl__sql_write *write, pawl_code code, pawl__sql_fate *fate);
+                          const pawl__sql_write *write, pawl_code code, pawl__sql_result *result);
 /* After a refusal by a unique key: PAWL_EPERSIST, with the server's text, if no row has a key of the item. Then another
  * row was refused, such as one that an application's trigger inserts. */
 pawl_code pawl__sql_check_taken(pawl__sql_session *session, const pawl__sql_write *write,

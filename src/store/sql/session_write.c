@@ -59,15 +59,15 @@ pawl_code pawl__sql_not_counted(const pawl__sql_session *session, pawl_error *er
 }
 
 bool pawl__sql_is_refusal(const pawl__sql_session *session, const pawl__sql_prepared *statement,
-                          const pawl__sql_write *write, pawl_code code, pawl__sql_fate *fate)
+                          const pawl__sql_write *write, pawl_code code, pawl__sql_result *result)
 {
     bool is_duplicate = code == PAWL_EDUPLICATE;
     if (is_duplicate && statement->ignores) {
-        *fate = PAWL__SQL_MISSED;
+        *result = PAWL__SQL_MISSED;
         return true;
     }
-    *fate = is_duplicate ? PAWL__SQL_DUPLICATE : PAWL__SQL_NULL;
-    return (is_duplicate || session->is_null) && pawl__sql_expects(write, *fate);
+    *result = is_duplicate ? PAWL__SQL_DUPLICATE : PAWL__SQL_NULL;
+    return (is_duplicate || session->is_null) && pawl__sql_expects(write, *result);
 }
 
 /* The duplicate is a row that pawl did not insert: for example one that an application's trigger inserts. */
@@ -132,7 +132,7 @@ static bool is_later(pawl__sql_session *session, const pawl__sql_prepared *state
 }
 
 static pawl_code execute(pawl__sql_session *session, pawl__sql_prepared *statement,
-                         const pawl__sql_write *write, const void *item, pawl__sql_fate *fate,
+                         const pawl__sql_write *write, const void *item, pawl__sql_result *result,
                          bool *is_taken, pawl_error *error)
 {
     const pawl__sql_ops *ops = session->store->ops;
@@ -142,21 +142,21 @@ static pawl_code execute(pawl__sql_session *session, pawl__sql_prepared *stateme
     if (code == PAWL_EDUPLICATE && statement->merges)
         code = ops->execute(session, statement, &write->parameters, item, error);
     *is_taken = code == PAWL_EDUPLICATE;
-    if (code != PAWL_OK && pawl__sql_is_refusal(session, statement, write, code, fate))
+    if (code != PAWL_OK && pawl__sql_is_refusal(session, statement, write, code, result))
         return PAWL_OK;
     if (code != PAWL_OK)
         return *is_taken ? not_ours(error) : code;
-    *fate = PAWL__SQL_APPLIED;
+    *result = PAWL__SQL_APPLIED;
     if (is_later(session, statement, write, item))
         return PAWL_OK;
     int64_t found = ops->found(statement);
     if (found == 0)
-        *fate = PAWL__SQL_MISSED;
+        *result = PAWL__SQL_MISSED;
     return found >= 0 ? PAWL_OK : pawl__sql_not_counted(session, error);
 }
 
 static pawl_code write_item(pawl__sql_session *session, const pawl__sql_write *write,
-                            const void *item, pawl__sql_fate *fate, pawl_error *error)
+                            const void *item, pawl__sql_result *result, pawl_error *error)
 {
     pawl_code           code;
     bool                is_taken, is_saved = needs_savepoint(session, write);
@@ -167,36 +167,36 @@ static pawl_code write_item(pawl__sql_session *session, const pawl__sql_write *w
         code = pawl__sql_savepoint_begin(session, error);
     if (code != PAWL_OK)
         return code;
-    code = execute(session, statement, write, item, fate, &is_taken, error);
+    code = execute(session, statement, write, item, result, &is_taken, error);
     if (code == PAWL_OK && is_saved)
         code = pawl__sql_savepoint_end(
-            session, *fate == PAWL__SQL_APPLIED || *fate == PAWL__SQL_MISSED, error);
+            session, *result == PAWL__SQL_APPLIED || *result == PAWL__SQL_MISSED, error);
     /* Not checked in a caller's transaction whose snapshot may be too old to show the existing row. */
-    if (code != PAWL_OK || !is_taken || (session->is_callers && *fate == PAWL__SQL_DUPLICATE))
+    if (code != PAWL_OK || !is_taken || (session->is_callers && *result == PAWL__SQL_DUPLICATE))
         return code;
     return pawl__sql_check_taken(session, write, item, error);
 }
 
 pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__sql_write *write,
-                                  const void *const *items, size_t count, pawl__sql_fate *fates,
+                                  const void *const *items, size_t count, pawl__sql_result *results,
                                   size_t *failed, pawl_error *error)
 {
     pawl__sql_session *session = pawl__sql_session_of(connection);
     pawl_code          code    = PAWL_OK;
     *failed                    = 0;
     for (size_t i = 0; i < count; i++)
-        fates[i] = PAWL__SQL_APPLIED;
+        results[i] = PAWL__SQL_APPLIED;
     for (size_t at = 0, end; code == PAWL_OK && at < count; at = end) {
         size_t taken   = 1;
         bool   is_done = false;
         *failed        = at;
         if (session->store->ops->write_set != NULL)
             code = session->store->ops->write_set(session, write, items + at, count - at,
-                                                  fates + at, &taken, &is_done, error);
+                                                  results + at, &taken, &is_done, error);
         end = at + taken;
         for (size_t i = at; !is_done && code == PAWL_OK && i < end; i++) {
             *failed = i;
-            code    = write_item(session, write, items[i], &fates[i], error);
+            code    = write_item(session, write, items[i], &results[i], error);
         }
     }
     return code;
@@ -215,8 +215,8 @@ pawl_code pawl__sql_session_hold_back(pawl__sql_connection           *connection
                                          .parameters = PAWL__FIELD_ARRAY(fields)};
     pawl_code                code     = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
-        pawl__sql_fate fate;
-        code = write_item(session, &hold, holds[i], &fate, error);
+        pawl__sql_result result;
+        code = write_item(session, &hold, holds[i], &result, error);
     }
     return code;
 }

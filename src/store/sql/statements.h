@@ -221,7 +221,7 @@
       "where [OutboxId] = ?1 order by [Attempt]")                                                                                \
     X(OUTBOX_HELD, PAWL__SQL_COUNT("{outbox} where [State] = 'held'", "?1"))                                                     \
     X(OUTBOX_DEAD, PAWL__SQL_COUNT("{outbox} where [State] = 'dead'", "?1"))                                                     \
-    /* The journal. */                                                                                                           \
+    /* The event store. */                                                                                                       \
     X(CHECKPOINT_GET, "select [Position] from {checkpoints} where [Name] = ?1")                                                  \
     X(EVENT_LIST_STREAM, PAWL__SQL_EVENTS_AFTER(PAWL__SQL_OF_STREAM, "[Version]"))                                               \
     X(EVENT_LIST_POSITION, PAWL__SQL_EVENTS_AFTER(PAWL__SQL_OF_ALL, "[Position]"))                                               \
@@ -268,27 +268,27 @@
     X(HISTORY_FIND_MESSAGE,                                                                                                      \
       PAWL__SQL_HISTORY_ROW "where [MessageId] = ?2 and " PAWL__SQL_HISTORY_QUERY)                                               \
     /* Walks over all rows of a table, page by page. */                                                                          \
-    X(QUEUE_WALK, "select [Seq], [Queue], " PAWL__SQL_MESSAGE                                                                    \
+    X(QUEUE_SCAN, "select [Seq], [Queue], " PAWL__SQL_MESSAGE                                                                    \
                   " from {queue} where [Seq] > ?1 order by [Seq] {limit:?2}")                                                    \
-    X(TIMEOUT_WALK,                                                                                                              \
+    X(TIMEOUT_SCAN,                                                                                                              \
       "select [Id], [Destination], [Name], [SagaType], [SagaId] from {timeouts} where [Id] > ?1 order by [Id] {limit:?2}")       \
-    X(FOLD_WALK,                                                                                                                 \
+    X(FOLD_SCAN,                                                                                                                 \
       "select [Stream], [TypeVersion], [State] from {folds} where [Stream] > ?1 order by [Stream] {limit:?2}")                   \
-    X(CHECKPOINT_WALK,                                                                                                           \
+    X(CHECKPOINT_SCAN,                                                                                                           \
       "select [Name], [Position] from {checkpoints} where [Name] > ?1 order by [Name] {limit:?2}")                               \
-    X(PARTITION_WALK,                                                                                                            \
+    X(PARTITION_SCAN,                                                                                                            \
       "select f.[Partition], f.[Name], f.[Due], f.[Attempts], f.[Dead], f.[Error], "                                             \
       "(select count(*) from {aggregator} a where a.[Partition] = f.[Partition]), "                                              \
       "(select min(b.[At]) from {aggregator} b where b.[Partition] = f.[Partition]) "                                            \
       "from {aggregator_flush} f where f.[Partition] > ?1 and (?2 = '' or f.[Partition] = ?2) "                                  \
       "and (?3 = '' or f.[Name] = ?3) and (?4 = 0 or f.[Dead] = 1) order by f.[Partition] {limit:?5}")                           \
-    X(AGGREGATOR_WALK, "select [Id], [Name], " PAWL__SQL_MESSAGE                                                                 \
+    X(AGGREGATOR_SCAN, "select [Id], [Name], " PAWL__SQL_MESSAGE                                                                 \
                        " from {aggregator} where [Id] > ?1 order by [Id] {limit:?2}")                                            \
     /* As one condition, a page would read the letters of its endpoint from the first one on. */                                 \
-    X(DEAD_WALK,                                                                                                                 \
+    X(DEAD_SCAN,                                                                                                                 \
       "select [Endpoint], [Queue], [Code], " PAWL__SQL_MESSAGE                                                                   \
       " from {dead} where [Endpoint] = ?1 and [MessageId] > ?2 order by [MessageId] {limit:?3}")                                 \
-    X(DEAD_WALK_NEXT,                                                                                                            \
+    X(DEAD_SCAN_NEXT,                                                                                                            \
       "select [Endpoint], [Queue], [Code], " PAWL__SQL_MESSAGE                                                                   \
       " from {dead} where [Endpoint] > ?1 order by [Endpoint], [MessageId] {limit:?2}")
 

@@ -133,12 +133,12 @@ static pawl_code read_queues(reading *r, pawl_stats *stats)
     return code;
 }
 
-/* Adds up the counts of all names that `walk` finds. */
-static pawl_code sum_up(reading *r, pawl__sql_statement walk, const count_row *rows, size_t count,
+/* Adds up the counts of all names that `scan` finds. */
+static pawl_code sum_up(reading *r, pawl__sql_statement scan, const count_row *rows, size_t count,
                         pawl_queue_stats *sum)
 {
     r->by.name     = PAWL_TEXT("");
-    pawl_code code = find_next(r, walk);
+    pawl_code code = find_next(r, scan);
     while (code == PAWL_OK && r->by.name.size != 0) {
         pawl_queue_stats one = {.ready = 0};
         code                 = count_all(r, rows, count, &one);
@@ -147,11 +147,11 @@ static pawl_code sum_up(reading *r, pawl__sql_statement walk, const count_row *r
         if (one.ready > 0 && (sum->oldest == 0 || one.oldest < sum->oldest))
             sum->oldest = one.oldest;
         if (code == PAWL_OK)
-            code = find_next(r, walk);
+            code = find_next(r, scan);
     }
     return code;
 }
-#define SUM_UP(r, walk, rows, to) sum_up(r, walk, rows, sizeof(rows) / sizeof(rows)[0], to)
+#define SUM_UP(r, scan, rows, to) sum_up(r, scan, rows, sizeof(rows) / sizeof(rows)[0], to)
 
 static pawl_code read_timeouts(reading *r, pawl_stats *stats)
 {

@@ -45,14 +45,17 @@ pawl_code pawl__sql_commit_round(pawl_store *store, pawl_error *error)
 pawl_code pawl__sql_read_begin(pawl_store *store, pawl_error *error)
 {
     const pawl__sql_ops *ops = pawl__sql_ops_of(store);
-    return ops->read_begin != NULL && !of(store)->in_hold ? ops->read_begin(store, error) : PAWL_OK;
+    return ops->read_begin != NULL && !of(store)->in_handler_transaction
+               ? ops->read_begin(store, error)
+               : PAWL_OK;
 }
 
 pawl_code pawl__sql_read_end(pawl_store *store, pawl_code code, pawl_error *error)
 {
     const pawl__sql_ops *ops = pawl__sql_ops_of(store);
-    return ops->read_begin != NULL && !of(store)->in_hold ? pawl__sql_end(store, code, error)
-                                                          : code;
+    return ops->read_begin != NULL && !of(store)->in_handler_transaction
+               ? pawl__sql_end(store, code, error)
+               : code;
 }
 
 /* ---- Stamps --------------------------------------------------------------- */
@@ -72,7 +75,7 @@ pawl_code pawl__sql_stamp_begin(pawl_store *store, pawl_error *error)
     const pawl__sql_ops    *ops    = pawl__sql_ops_of(store);
     const pawl__sql_claims *claims = of(store)->claims;
     pawl_code               code   = PAWL_OK;
-    if (of(store)->in_hold)
+    if (of(store)->in_handler_transaction)
         return PAWL_OK;
     if (claims != NULL && claims->ops->is_open(store))
         code = claims->ops->aside(store, error);
@@ -87,7 +90,7 @@ pawl_code pawl__sql_stamp_begin(pawl_store *store, pawl_error *error)
 
 pawl_code pawl__sql_stamp_end(pawl_store *store, pawl_code code, pawl_error *error)
 {
-    if (of(store)->in_hold)
+    if (of(store)->in_handler_transaction)
         return code;
     code = pawl__sql_end(store, code, error);
     leave_stamps(store);
@@ -98,23 +101,23 @@ pawl_code pawl__sql_stamp_end(pawl_store *store, pawl_code code, pawl_error *err
 
 static void note_loss(pawl_store *store)
 {
-    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
-    of(store)->is_hold_lost  = ops->is_lost != NULL && ops->is_lost(store);
+    const pawl__sql_ops *ops               = pawl__sql_ops_of(store);
+    of(store)->is_handler_transaction_lost = ops->is_lost != NULL && ops->is_lost(store);
 }
 
 pawl_code pawl__sql_handler_transaction_begin(pawl_store *store, pawl_error *error)
 {
-    if (of(store)->in_hold)
+    if (of(store)->in_handler_transaction)
         return pawl_error_set(error, PAWL_EINVAL,
                               "%s: this handle has an open handler transaction already",
                               store->scheme);
-    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
-    of(store)->is_hold_lost  = false;
-    pawl_code code           = ops->begin(store, error);
+    const pawl__sql_ops *ops               = pawl__sql_ops_of(store);
+    of(store)->is_handler_transaction_lost = false;
+    pawl_code code                         = ops->begin(store, error);
     if (code != PAWL_OK)
         return code;
-    code               = ops->mark_open != NULL ? ops->mark_open(store, error) : PAWL_OK;
-    of(store)->in_hold = code == PAWL_OK;
+    code = ops->mark_open != NULL ? ops->mark_open(store, error) : PAWL_OK;
+    of(store)->in_handler_transaction = code == PAWL_OK;
     if (code != PAWL_OK)
         ops->rollback(store);
     return code;
@@ -124,24 +127,25 @@ pawl_code pawl__sql_handler_transaction_begin(pawl_store *store, pawl_error *err
 void pawl__sql_handler_transaction_end(pawl_store *store)
 {
     const pawl__sql_server *server = of(store)->server;
-    if (!of(store)->in_hold || (server != NULL && !pawl__wait_is_ours(&server->wait)))
+    if (!of(store)->in_handler_transaction ||
+        (server != NULL && !pawl__wait_is_ours(&server->wait)))
         return;
-    of(store)->in_hold = false;
+    of(store)->in_handler_transaction = false;
     pawl__sql_ops_of(store)->rollback(store);
     note_loss(store);
 }
 
 bool pawl__sql_handler_transaction_lost(pawl_store *store)
 {
-    return of(store)->is_hold_lost;
+    return of(store)->is_handler_transaction_lost;
 }
 
-pawl_code pawl__sql_hold_take(pawl_store *store, pawl_error *error)
+pawl_code pawl__sql_handler_transaction_take(pawl_store *store, pawl_error *error)
 {
-    const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
-    bool                 is_open = false;
-    of(store)->in_hold           = false;
-    pawl_code code               = ops->is_open(store, &is_open, error);
+    const pawl__sql_ops *ops          = pawl__sql_ops_of(store);
+    bool                 is_open      = false;
+    of(store)->in_handler_transaction = false;
+    pawl_code code                    = ops->is_open(store, &is_open, error);
     if (code == PAWL_OK && is_open)
         return PAWL_OK;
     ops->rollback(store);

@@ -2,8 +2,8 @@
  * not be known. Uses the driver's begin, commit and rollback.
  *
  *     stamp_begin, stamp_end         in a handler transaction: part of it
- *     handler_transaction_begin, hold_take or handler_transaction_end
- *     commit                         after begin or hold_take
+ *     handler_transaction_begin, handler_transaction_take or handler_transaction_end
+ *     commit                         after begin or handler_transaction_take
  *
  * Threads: as the store: one thread at a time.
  * Tests: tests/contract
@@ -34,6 +34,6 @@ pawl_code pawl__sql_handler_transaction_begin(pawl_store *store, pawl_error *err
 void      pawl__sql_handler_transaction_end(pawl_store *store);
 bool      pawl__sql_handler_transaction_lost(pawl_store *store);
 /* Ends the handler transaction and uses its open transaction for the commit. PAWL_ELOST: it is not open any more. */
-pawl_code pawl__sql_hold_take(pawl_store *store, pawl_error *error);
+pawl_code pawl__sql_handler_transaction_take(pawl_store *store, pawl_error *error);
 
 #endif

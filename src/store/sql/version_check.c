@@ -22,10 +22,10 @@ typedef struct seen_row {
 } seen_row;
 
 typedef struct version_check {
-    seen_row       *rows; /* by id */
-    size_t          row_count;
-    const void    **items; /* of one table; later: still to be written */
-    pawl__sql_fate *fates; /* of these */
+    seen_row         *rows; /* by id */
+    size_t            row_count;
+    const void      **items;   /* of one table; later: still to be written */
+    pawl__sql_result *results; /* of these */
 } version_check;
 
 /* Id and version are the last parameters of each write that expects a version. */
@@ -107,10 +107,10 @@ static bool is_of(const pawl_saga_table *table, const void *item)
     return pawl_text_equal(pawl__saga_table_of(item)->name, table->name);
 }
 
-/* Reads the versions of the sagas in the first item's table, and writes the fates of these items. */
+/* Reads the versions of the sagas in the first item's table, and writes the results of these items. */
 static pawl_code check_items(pawl__sql_session *session, const pawl__sql_write *write,
                              version_check *it, const void *const *items, size_t first,
-                             size_t count, pawl__sql_fate *fates, pawl_error *error)
+                             size_t count, pawl__sql_result *results, pawl_error *error)
 {
     const pawl_saga_table *table = pawl__saga_table_of(items[first]);
     pawl_code              code;
@@ -125,44 +125,44 @@ static pawl_code check_items(pawl__sql_session *session, const pawl__sql_write *
     code = find_rows(session, write, it, found, error);
     for (size_t i = first; code == PAWL_OK && i < count; i++)
         if (is_of(table, items[i]))
-            fates[i] = is_past(it, write, items[i]) ? PAWL__SQL_MISSED : PAWL__SQL_APPLIED;
+            results[i] = is_past(it, write, items[i]) ? PAWL__SQL_MISSED : PAWL__SQL_APPLIED;
     return code;
 }
 
-/* A fate that is not known yet. */
-#define UNKNOWN pawl__sql_fate_count
+/* A result that is not known yet. */
+#define UNKNOWN pawl__sql_result_count
 
 static pawl_code check_all(pawl__sql_session *session, const pawl__sql_write *write,
                            version_check *it, const void *const *items, size_t count,
-                           pawl__sql_fate *fates, pawl_error *error)
+                           pawl__sql_result *results, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; i < count; i++)
-        fates[i] = UNKNOWN;
+        results[i] = UNKNOWN;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        if (fates[i] == UNKNOWN)
-            code = check_items(session, write, it, items, i, count, fates, error);
+        if (results[i] == UNKNOWN)
+            code = check_items(session, write, it, items, i, count, results, error);
     return code;
 }
 
 /* Writes the items that are not outdated, in their order. */
 static pawl_code write_rest(pawl__sql_session *session, const pawl__sql_write *write,
                             version_check *it, const void *const *items, size_t count,
-                            pawl__sql_fate *fates, size_t *failed, pawl_error *error)
+                            pawl__sql_result *results, size_t *failed, pawl_error *error)
 {
     size_t rest = 0, bad = 0;
     for (size_t i = 0; i < count; i++)
-        if (fates[i] != PAWL__SQL_MISSED)
+        if (results[i] != PAWL__SQL_MISSED)
             it->items[rest++] = items[i];
     if (rest == 0)
         return PAWL_OK;
     pawl_code code = pawl__sql_session_write(connection_of(session), write, it->items, rest,
-                                             it->fates, &bad, error);
+                                             it->results, &bad, error);
     for (size_t i = 0, at = 0; i < count; i++) {
-        if (fates[i] == PAWL__SQL_MISSED)
+        if (results[i] == PAWL__SQL_MISSED)
             continue;
-        *failed  = at == bad ? i : *failed;
-        fates[i] = it->fates[at++];
+        *failed    = at == bad ? i : *failed;
+        results[i] = it->results[at++];
     }
     return code;
 }
@@ -208,7 +208,7 @@ static pawl_code count_listed(const pawl__sql_session *session, const pawl_text 
 }
 
 static pawl_code write_events(pawl__sql_session *session, const pawl__sql_write *write,
-                              const void *const *items, size_t count, pawl__sql_fate *fates,
+                              const void *const *items, size_t count, pawl__sql_result *results,
                               size_t *failed, pawl_error *error)
 {
     pawl__sql_write sure   = *write;
@@ -225,13 +225,13 @@ static pawl_code write_events(pawl__sql_session *session, const pawl__sql_write 
         return code;
     sure.statement = session->store->family->event_insert_sure;
     return pawl__sql_session_write(connection_of(session), found == listed ? &sure : write, items,
-                                   count, fates, failed, error);
+                                   count, results, failed, error);
 }
 
 /* ---- Both --------------------------------------------------------------- */
 
 pawl_code pawl__sql_write_checked(pawl__sql_connection *connection, const pawl__sql_write *write,
-                                  const void *const *items, size_t count, pawl__sql_fate *fates,
+                                  const void *const *items, size_t count, pawl__sql_result *results,
                                   size_t *failed, pawl_error *error)
 {
     pawl__sql_session *session  = pawl__sql_session_of(connection);
@@ -239,20 +239,20 @@ pawl_code pawl__sql_write_checked(pawl__sql_connection *connection, const pawl__
     /* Not in a caller's transaction, which may have an older snapshot. */
     if (session->store->family->event_count != 0 && is_event && count >= EVENTS_MIN &&
         !session->is_callers)
-        return write_events(session, write, items, count, fates, failed, error);
+        return write_events(session, write, items, count, results, failed, error);
     if (!write->is_saga || !pawl__sql_expects(write, PAWL__SQL_MISSED) || session->is_callers)
-        return pawl__sql_session_write(connection_of(session), write, items, count, fates, failed,
+        return pawl__sql_session_write(connection_of(session), write, items, count, results, failed,
                                        error);
     version_check it = {
-        .rows = pawl_allocate(count * (sizeof *it.rows + sizeof *it.items + sizeof *it.fates))};
+        .rows = pawl_allocate(count * (sizeof *it.rows + sizeof *it.items + sizeof *it.results))};
     *failed = 0;
     if (it.rows == NULL)
         return no_memory(session, error);
     it.items       = (const void **)(void *)&it.rows[count];
-    it.fates       = (pawl__sql_fate *)(void *)&it.items[count];
-    pawl_code code = check_all(session, write, &it, items, count, fates, error);
+    it.results     = (pawl__sql_result *)(void *)&it.items[count];
+    pawl_code code = check_all(session, write, &it, items, count, results, error);
     if (code == PAWL_OK)
-        code = write_rest(session, write, &it, items, count, fates, failed, error);
+        code = write_rest(session, write, &it, items, count, results, failed, error);
     pawl_free(it.rows);
     return code;
 }

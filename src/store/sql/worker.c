@@ -183,13 +183,13 @@ static pawl_code read_epoch(pawl_store *store, row *worker, pawl_error *error)
  * has no row for which those could wait. */
 static pawl_code take_row(pawl_store *store, row *worker, pawl_error *error)
 {
-    pawl__sql_fate fate = PAWL__SQL_APPLIED;
-    const ended    self = {.worker = worker->id};
-    pawl_code      code = pawl__sql_free_dead(store, error);
+    pawl__sql_result result = PAWL__SQL_APPLIED;
+    const ended      self   = {.worker = worker->id};
+    pawl_code        code   = pawl__sql_free_dead(store, error);
     if (code == PAWL_OK)
-        code = pawl__sql_write_own(store, &insert, worker, &fate, error);
-    if (code == PAWL_OK && fate == PAWL__SQL_DUPLICATE) {
-        code = pawl__sql_write_own(store, &replace, worker, &fate, error);
+        code = pawl__sql_write_own(store, &insert, worker, &result, error);
+    if (code == PAWL_OK && result == PAWL__SQL_DUPLICATE) {
+        code = pawl__sql_write_own(store, &replace, worker, &result, error);
         if (code == PAWL_OK)
             code = run_steps(store, FREE_FROM, &self, 1, error);
     }

@@ -1,14 +1,14 @@
 /* write.h - how changes are written, as data: the statement for an item, the members that are its
  * parameters, and what follows from each result.
  *
- *     kind of change -> kind rule -> write -> fate of the item -> the next write, or a refusal
+ *     kind of change -> kind rule -> write -> result of the item -> the next write, or a refusal
  *
  * A write is one statement with the fields of one item. A driver gets a write with several
  * items, and runs it in a loop, or as one statement over the set.
  *
  * The rule of each kind has its write, or a function that chooses one. Consecutive changes
  * with the same write go to the driver together ("a run"). The next writes, chosen by
- * the fates, follow, also in runs.
+ * the results, follow, also in runs.
  *
  * Threads: plain data.
  * Tests: tests/contract
@@ -27,13 +27,13 @@
 /* ---- A write ------------------------------------------------------------ */
 
 /* The result of a write for one item. */
-typedef enum pawl__sql_fate {
+typedef enum pawl__sql_result {
     PAWL__SQL_APPLIED,   /* rows were changed or, by a select, found */
     PAWL__SQL_MISSED,    /* no row was changed or found */
     PAWL__SQL_DUPLICATE, /* a unique key refused the row; nothing was written for the item */
     PAWL__SQL_NULL,      /* the same by a NOT NULL column */
-    pawl__sql_fate_count
-} pawl__sql_fate;
+    pawl__sql_result_count
+} pawl__sql_result;
 
 typedef struct pawl__sql_write pawl__sql_write;
 
@@ -54,13 +54,13 @@ struct pawl__sql_write {
      * not checked. */
     const pawl__sql_write *taken;
     /* Without an entry PAWL__SQL_DUPLICATE and PAWL__SQL_NULL fail the commit. */
-    pawl__sql_then then[pawl__sql_fate_count];
+    pawl__sql_then then[pawl__sql_result_count];
 };
 
-/* Has the write an entry for this fate? */
-static inline bool pawl__sql_expects(const pawl__sql_write *write, pawl__sql_fate fate)
+/* Has the write an entry for this result? */
+static inline bool pawl__sql_expects(const pawl__sql_write *write, pawl__sql_result result)
 {
-    return write->then[fate].next != NULL || write->then[fate].why != NULL;
+    return write->then[result].next != NULL || write->then[result].why != NULL;
 }
 
 /* ---- The kinds ---------------------------------------------------------- */

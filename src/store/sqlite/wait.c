@@ -43,7 +43,7 @@ pawl_code pawl__sqlite_wait(pawl_store *base, int64_t microseconds, int wake_fd,
 {
     pawl__sqlite *store    = pawl__sqlite_of(base);
     int64_t       pause_us = PAUSE_US_MIN;
-    if (store->sql.in_hold)
+    if (store->sql.in_handler_transaction)
         return pawl_error_set(error, PAWL_EINVAL,
                               "sqlite: cannot wait while a handler transaction is open");
     atomic_store(&store->is_interrupted, false);

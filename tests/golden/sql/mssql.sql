@@ -316,39 +316,39 @@ select [Id], [Endpoint], [Source], [MessageId], [Type], [Kind], [Outcome], [Vers
 [Source] = ?) and (? = '' or [MessageId] = ?) and [Id] > ? order by [Id] offset 0 rows fetch next ?
 rows only;
 
--- QUEUE_WALK
+-- QUEUE_SCAN
 select [Seq], [Queue], [MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body] from
 [dbo].[pawl_queue] where [Seq] > ? order by [Seq] offset 0 rows fetch next ? rows only;
 
--- TIMEOUT_WALK
+-- TIMEOUT_SCAN
 select [Id], [Destination], [Name], [SagaType], [SagaId] from [dbo].[pawl_timeouts] where [Id] > ?
 order by [Id] offset 0 rows fetch next ? rows only;
 
--- FOLD_WALK
+-- FOLD_SCAN
 select [Stream], [TypeVersion], [State] from [dbo].[pawl_folds] where [Stream] > ? order by [Stream]
 offset 0 rows fetch next ? rows only;
 
--- CHECKPOINT_WALK
+-- CHECKPOINT_SCAN
 select [Name], [Position] from [dbo].[pawl_checkpoints] where [Name] > ? order by [Name] offset 0
 rows fetch next ? rows only;
 
--- PARTITION_WALK
+-- PARTITION_SCAN
 select f.[Partition], f.[Name], f.[Due], f.[Attempts], f.[Dead], f.[Error], (select count(*) from
 [dbo].[pawl_aggregator] a where a.[Partition] = f.[Partition]), (select min(b.[At]) from
 [dbo].[pawl_aggregator] b where b.[Partition] = f.[Partition]) from [dbo].[pawl_aggregator_flush] f
 where f.[Partition] > ? and (? = '' or f.[Partition] = ?) and (? = '' or f.[Name] = ?) and (? = 0 or
 f.[Dead] = 1) order by f.[Partition] offset 0 rows fetch next ? rows only;
 
--- AGGREGATOR_WALK
+-- AGGREGATOR_SCAN
 select [Id], [Name], [MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body] from
 [dbo].[pawl_aggregator] where [Id] > ? order by [Id] offset 0 rows fetch next ? rows only;
 
--- DEAD_WALK
+-- DEAD_SCAN
 select [Endpoint], [Queue], [Code], [MessageId], [Type], [CorrelationId], [CausationId], [Headers],
 [Body] from [dbo].[pawl_dead] where [Endpoint] = ? and [MessageId] > ? order by [MessageId] offset 0
 rows fetch next ? rows only;
 
--- DEAD_WALK_NEXT
+-- DEAD_SCAN_NEXT
 select [Endpoint], [Queue], [Code], [MessageId], [Type], [CorrelationId], [CausationId], [Headers],
 [Body] from [dbo].[pawl_dead] where [Endpoint] > ? order by [Endpoint], [MessageId] offset 0 rows
 fetch next ? rows only;
@@ -372,7 +372,7 @@ when ? = 0 then sysutcdatetime() else ? end, [Epoch] = [Epoch] + 1, [Host] = ?, 
 [ProgramVersion] = ?, [PawlVersion] = ?, [Started] = case when ? = 0 then sysutcdatetime() else ?
 end where [Id] = ?;
 
--- WORKER_BEAT
+-- WORKER_HEARTBEAT
 update [dbo].[pawl_workers] set [Seen] = case when [Process] = 0 then sysutcdatetime() else [Seen]
 end where [Id] = ?;
 
@@ -1123,7 +1123,7 @@ concat('options of the session: ', @@options), '';
 -- DEAD_FIND_ONE: 1 2 1 2 2 3 3 4 4 5 5 8 8 9 9 10 2 6 2 7 11
 -- HISTORY_FIND: 1 1 2 2 3 4
 -- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4
--- PARTITION_WALK: 1 2 2 3 3 4 5
+-- PARTITION_SCAN: 1 2 2 3 3 4 5
 -- WORKER_INSERT: 1 2 3 4 5 4 6 7 8 9 10 4 6
 -- WORKER_REPLACE: 1 2 3 4 3 5 7 8 9 10 3 5 6
 -- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9

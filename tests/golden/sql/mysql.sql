@@ -322,37 +322,37 @@ select `Id`, `Endpoint`, `Source`, `MessageId`, `Type`, `Kind`, `Outcome`, `Vers
 `Duration`, `At`, `Error`, `Out` from `pawl_history` where `MessageId` = ? and (? = '' or `Source` =
 ?) and (? = '' or `MessageId` = ?) and `Id` > ? order by `Id` limit ?;
 
--- QUEUE_WALK
+-- QUEUE_SCAN
 select `Seq`, `Queue`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from
 `pawl_queue` where `Seq` > ? order by `Seq` limit ?;
 
--- TIMEOUT_WALK
+-- TIMEOUT_SCAN
 select `Id`, `Destination`, `Name`, `SagaType`, `SagaId` from `pawl_timeouts` where `Id` > ? order
 by `Id` limit ?;
 
--- FOLD_WALK
+-- FOLD_SCAN
 select `Stream`, `TypeVersion`, `State` from `pawl_folds` where `Stream` > ? order by `Stream` limit
 ?;
 
--- CHECKPOINT_WALK
+-- CHECKPOINT_SCAN
 select `Name`, `Position` from `pawl_checkpoints` where `Name` > ? order by `Name` limit ?;
 
--- PARTITION_WALK
+-- PARTITION_SCAN
 select f.`Partition`, f.`Name`, f.`Due`, f.`Attempts`, f.`Dead`, f.`Error`, (select count(*) from
 `pawl_aggregator` a where a.`Partition` = f.`Partition`), (select min(b.`At`) from `pawl_aggregator`
 b where b.`Partition` = f.`Partition`) from `pawl_aggregator_flush` f where f.`Partition` > ? and (?
 = '' or f.`Partition` = ?) and (? = '' or f.`Name` = ?) and (? = 0 or f.`Dead` = 1) order by
 f.`Partition` limit ?;
 
--- AGGREGATOR_WALK
+-- AGGREGATOR_SCAN
 select `Id`, `Name`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from
 `pawl_aggregator` where `Id` > ? order by `Id` limit ?;
 
--- DEAD_WALK
+-- DEAD_SCAN
 select `Endpoint`, `Queue`, `Code`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`,
 `Body` from `pawl_dead` where `Endpoint` = ? and `MessageId` > ? order by `MessageId` limit ?;
 
--- DEAD_WALK_NEXT
+-- DEAD_SCAN_NEXT
 select `Endpoint`, `Queue`, `Code`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`,
 `Body` from `pawl_dead` where `Endpoint` > ? order by `Endpoint`, `MessageId` limit ?;
 
@@ -375,7 +375,7 @@ update `pawl_workers` set `Endpoint` = ?, `Types` = ?, `Process` = ?, `Pid` = ?,
 `ProgramVersion` = ?, `PawlVersion` = ?, `Started` = case when ? = 0 then utc_timestamp(6) else ?
 end where `Id` = ?;
 
--- WORKER_BEAT
+-- WORKER_HEARTBEAT
 update `pawl_workers` set `Seen` = case when `Process` = 0 then utc_timestamp(6) else `Seen` end
 where `Id` = ?;
 
@@ -1046,7 +1046,7 @@ utc_timestamp(6)) having count(*) > 0 and min(e.`At`) < utc_timestamp(6) - inter
 -- HISTORY_FIND: 1 1 2 2 3 4
 -- HISTORY_FIND_SOURCE: 1 1 1 2 2 3 4
 -- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4
--- PARTITION_WALK: 1 2 2 3 3 4 5
+-- PARTITION_SCAN: 1 2 2 3 3 4 5
 -- WORKER_INSERT: 1 2 3 4 5 4 6 7 8 9 10 4 6
 -- WORKER_REPLACE: 1 2 3 4 3 5 7 8 9 10 3 5 6
 -- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9

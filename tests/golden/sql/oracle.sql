@@ -323,39 +323,39 @@ select "ID", "ENDPOINT", "SOURCE", "MESSAGEID", "TYPE", "KIND", "OUTCOME", "VERS
 "DURATION", "AT", "ERROR", "OUT" from "PAWL_HISTORY" where "MESSAGEID" = ? and (? = chr(1) or
 "SOURCE" = ?) and (? = chr(1) or "MESSAGEID" = ?) and "ID" > ? order by "ID" fetch first ? rows only;
 
--- QUEUE_WALK
+-- QUEUE_SCAN
 select "SEQ", "QUEUE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from
 "PAWL_QUEUE" where "SEQ" > ? order by "SEQ" fetch first ? rows only;
 
--- TIMEOUT_WALK
+-- TIMEOUT_SCAN
 select "ID", "DESTINATION", "NAME", "SAGATYPE", "SAGAID" from "PAWL_TIMEOUTS" where "ID" > ? order
 by "ID" fetch first ? rows only;
 
--- FOLD_WALK
+-- FOLD_SCAN
 select "STREAM", "TYPEVERSION", "STATE" from "PAWL_FOLDS" where "STREAM" > ? order by "STREAM" fetch
 first ? rows only;
 
--- CHECKPOINT_WALK
+-- CHECKPOINT_SCAN
 select "NAME", "POSITION" from "PAWL_CHECKPOINTS" where "NAME" > ? order by "NAME" fetch first ?
 rows only;
 
--- PARTITION_WALK
+-- PARTITION_SCAN
 select f."PARTITION", f."NAME", f."DUE", f."ATTEMPTS", f."DEAD", f."ERROR", (select count(*) from
 "PAWL_AGGREGATOR" a where a."PARTITION" = f."PARTITION"), (select min(b."AT") from "PAWL_AGGREGATOR"
 b where b."PARTITION" = f."PARTITION") from "PAWL_AGGREGATOR_FLUSH" f where f."PARTITION" > ? and (?
 = chr(1) or f."PARTITION" = ?) and (? = chr(1) or f."NAME" = ?) and (? = 0 or f."DEAD" = 1) order by
 f."PARTITION" fetch first ? rows only;
 
--- AGGREGATOR_WALK
+-- AGGREGATOR_SCAN
 select "ID", "NAME", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS", "BODY" from
 "PAWL_AGGREGATOR" where "ID" > ? order by "ID" fetch first ? rows only;
 
--- DEAD_WALK
+-- DEAD_SCAN
 select "ENDPOINT", "QUEUE", "CODE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS",
 "BODY" from "PAWL_DEAD" where "ENDPOINT" = ? and "MESSAGEID" > ? order by "MESSAGEID" fetch first ?
 rows only;
 
--- DEAD_WALK_NEXT
+-- DEAD_SCAN_NEXT
 select "ENDPOINT", "QUEUE", "CODE", "MESSAGEID", "TYPE", "CORRELATIONID", "CAUSATIONID", "HEADERS",
 "BODY" from "PAWL_DEAD" where "ENDPOINT" > ? order by "ENDPOINT", "MESSAGEID" fetch first ? rows
 only;
@@ -379,7 +379,7 @@ update "PAWL_WORKERS" set "ENDPOINT" = ?, "TYPES" = ?, "PROCESS" = ?, "PID" = ?,
 ?, "PROGRAMVERSION" = ?, "PAWLVERSION" = ?, "STARTED" = case when ? = 0 then
 sys_extract_utc(systimestamp) else ? end where "ID" = ?;
 
--- WORKER_BEAT
+-- WORKER_HEARTBEAT
 update "PAWL_WORKERS" set "SEEN" = case when "PROCESS" = 0 then sys_extract_utc(systimestamp) else
 "SEEN" end where "ID" = ?;
 
@@ -1363,7 +1363,7 @@ all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') an
 -- HISTORY_FIND: 1 1 2 2 3 4
 -- HISTORY_FIND_SOURCE: 1 1 1 2 2 3 4
 -- HISTORY_FIND_MESSAGE: 2 1 1 2 2 3 4
--- PARTITION_WALK: 1 2 2 3 3 4 5
+-- PARTITION_SCAN: 1 2 2 3 3 4 5
 -- WORKER_INSERT: 1 2 3 4 5 4 6 7 8 9 10 4 6
 -- WORKER_REPLACE: 1 2 3 4 3 5 7 8 9 10 3 5 6
 -- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9

@@ -299,37 +299,37 @@ select "Id", "Endpoint", "Source", "MessageId", "Type", "Kind", "Outcome", "Vers
 "Duration", "At", "Error", "Out" from "pawl_history" where "MessageId" = ?2 and (?1 = '' or "Source"
 = ?1) and (?2 = '' or "MessageId" = ?2) and "Id" > ?3 order by "Id" limit ?4;
 
--- QUEUE_WALK
+-- QUEUE_SCAN
 select "Seq", "Queue", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from
 "pawl_queue" where "Seq" > ?1 order by "Seq" limit ?2;
 
--- TIMEOUT_WALK
+-- TIMEOUT_SCAN
 select "Id", "Destination", "Name", "SagaType", "SagaId" from "pawl_timeouts" where "Id" > ?1 order
 by "Id" limit ?2;
 
--- FOLD_WALK
+-- FOLD_SCAN
 select "Stream", "TypeVersion", "State" from "pawl_folds" where "Stream" > ?1 order by "Stream"
 limit ?2;
 
--- CHECKPOINT_WALK
+-- CHECKPOINT_SCAN
 select "Name", "Position" from "pawl_checkpoints" where "Name" > ?1 order by "Name" limit ?2;
 
--- PARTITION_WALK
+-- PARTITION_SCAN
 select f."Partition", f."Name", f."Due", f."Attempts", f."Dead", f."Error", (select count(*) from
 "pawl_aggregator" a where a."Partition" = f."Partition"), (select min(b."At") from "pawl_aggregator"
 b where b."Partition" = f."Partition") from "pawl_aggregator_flush" f where f."Partition" > ?1 and
 (?2 = '' or f."Partition" = ?2) and (?3 = '' or f."Name" = ?3) and (?4 = 0 or f."Dead" = 1) order by
 f."Partition" limit ?5;
 
--- AGGREGATOR_WALK
+-- AGGREGATOR_SCAN
 select "Id", "Name", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body" from
 "pawl_aggregator" where "Id" > ?1 order by "Id" limit ?2;
 
--- DEAD_WALK
+-- DEAD_SCAN
 select "Endpoint", "Queue", "Code", "MessageId", "Type", "CorrelationId", "CausationId", "Headers",
 "Body" from "pawl_dead" where "Endpoint" = ?1 and "MessageId" > ?2 order by "MessageId" limit ?3;
 
--- DEAD_WALK_NEXT
+-- DEAD_SCAN_NEXT
 select "Endpoint", "Queue", "Code", "MessageId", "Type", "CorrelationId", "CausationId", "Headers",
 "Body" from "pawl_dead" where "Endpoint" > ?1 order by "Endpoint", "MessageId" limit ?2;
 
@@ -349,7 +349,7 @@ update "pawl_workers" set "Endpoint" = ?1, "Types" = ?2, "Process" = ?3, "Pid" =
 "Epoch" = "Epoch" + 1, "Host" = ?7, "Program" = ?8, "ProgramVersion" = ?9, "PawlVersion" = ?10,
 "Started" = ?5 where "Id" = ?6;
 
--- WORKER_BEAT
+-- WORKER_HEARTBEAT
 update "pawl_workers" set "Seen" = "Seen" where "Id" = ?1;
 
 -- WORKER_DEAD_LOCK

@@ -362,14 +362,14 @@ ON_SQL_STORES(e24_what_waited_for_a_row_in_vain_has_failed, const char *url)
 ON_SQL_STORES(e24_a_flush_alone_is_given_up_or_tried_at_once, const char *url)
 {
     for (int i = 0; i < 2; i++) {
-        char ground[1000];
-        scenario_url_like(url, ground, sizeof ground);
-        world *it = fail_the_flush(ground, i == 0 ? PAWL_ELIMIT : PAWL_ENOMEM);
+        char fixture[1000];
+        scenario_url_like(url, fixture, sizeof fixture);
+        world *it = fail_the_flush(fixture, i == 0 ? PAWL_ELIMIT : PAWL_ENOMEM);
         assert_string_equal(seen.text, i == 0 ? "Sales/a:2 " : "Sales/a:2 Sales/a:2 ");
         assert_int_equal(world_aggregated(it, "Sales/a", "sale").flush_attempts, i == 0 ? 1 : 0);
-        expect_rows(ground, i == 0 ? "" : "1 2");
+        expect_rows(fixture, i == 0 ? "" : "1 2");
         world_close(it);
-        scenario_forget(ground);
+        scenario_forget(fixture);
     }
 }
 

@@ -14,7 +14,7 @@
 
 PAWL_RECORD(card, A_NUMBER);
 PAWL_RECORD(coin, A_NUMBER);
-PAWL_RECORD(stamp, A_NUMBER);
+PAWL_RECORD(marker, A_NUMBER);
 PAWL_RECORD(token, A_NUMBER);
 
 static world_log seen;
@@ -64,16 +64,16 @@ static const pawl_aggregator cards = {.name         = "Cards",
                                       .max          = 4,
                                       .period       = PAWL_SECONDS(60),
                                       .attempts_max = 3};
-static pawl_code             on_stamps(pawl_context *ctx, const stamp *messages, size_t count)
+static pawl_code             on_stamps(pawl_context *ctx, const marker *messages, size_t count)
 {
     (void)messages;
-    return hand_over(ctx, "stamps", NULL, count);
+    return hand_over(ctx, "markers", NULL, count);
 }
-PAWL_BATCH_HANDLER(on_stamps, stamp);
+PAWL_BATCH_HANDLER(on_stamps, marker);
 
-static const pawl_aggregator coins  = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
-static const pawl_aggregator stamps = {
-    .name = "Stamps", .handle = PAWL_HANDLE(on_stamps), .size = 2};
+static const pawl_aggregator coins = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
+static const pawl_aggregator markers = {
+    .name = "Markers", .handle = PAWL_HANDLE(on_stamps), .size = 2};
 
 static pawl_code on_tokens(pawl_context *ctx, const token *messages, size_t count)
 {
@@ -85,7 +85,7 @@ static const pawl_aggregator tokens = {
     .name = "Tokens", .handle = PAWL_HANDLE(on_tokens), .size = 100, .period = PAWL_SECONDS(60)};
 
 static const pawl_endpoint_spec yard = {
-    .name = "yard", .aggregators = PAWL_AGGREGATORS(&cards, &coins, &stamps, &tokens)};
+    .name = "yard", .aggregators = PAWL_AGGREGATORS(&cards, &coins, &markers, &tokens)};
 static const pawl_application application = APPLICATION("flushes", &yard);
 
 static world *open_world_with(const char *url, int64_t retry_delay)
@@ -216,7 +216,7 @@ static void lease_one(world *it)
 
 static void lease_one_stamp(world *it)
 {
-    lease_one_of(it, PAWL_TEXT("Stamps"), PAWL_TEXT("stamp"));
+    lease_one_of(it, PAWL_TEXT("Markers"), PAWL_TEXT("marker"));
 }
 
 /* A refused flush keeps nothing of its lease: rows that the other worker did not take are free at
@@ -259,25 +259,25 @@ ON_ALL_STORES(e36_a_check_flushes_what_a_refused_flush_left, const char *url)
 ON_ALL_STORES(e36_the_refused_one_of_two_gives_back_what_it_has, const char *url)
 {
     for (int i = 0; i < 2; i++) {
-        char ground[1000];
-        scenario_url_like(url, ground, sizeof ground);
-        world *it = open_world(ground);
+        char fixture[1000];
+        scenario_url_like(url, fixture, sizeof fixture);
+        world *it = open_world(fixture);
         add_row(it, "Coins", "1", "coin", 0);
-        add_row(it, "Stamps", "3", "stamp", 0);
+        add_row(it, "Markers", "3", "marker", 0);
         post_coins(it, 2, 1);
-        world_post(it, NULL, PAWL_MESSAGE(stamp, .number = 4));
+        world_post(it, NULL, PAWL_MESSAGE(marker, .number = 4));
         meanwhile      = i == 0 ? lease_one : lease_one_stamp;
         pawl_step step = world_drain(it);
         assert_int_equal(step.refused, 1);
-        assert_string_equal(seen.text, "coins@0:2,100,2 stamps@0:2 ");
-        const char *name = i == 0 ? "Coins" : "Stamps", *type = i == 0 ? "coin" : "stamp";
+        assert_string_equal(seen.text, "coins@0:2,100,2 markers@0:2 ");
+        const char *name = i == 0 ? "Coins" : "Markers", *type = i == 0 ? "coin" : "marker";
         assert_int_equal(world_aggregated(it, name, type).ready, 1);
         assert_int_equal(world_aggregated(it, name, type).all, 2);
-        name = i == 0 ? "Stamps" : "Coins";
-        type = i == 0 ? "stamp" : "coin";
+        name = i == 0 ? "Markers" : "Coins";
+        type = i == 0 ? "marker" : "coin";
         assert_int_equal(world_aggregated(it, name, type).all, 0);
         world_close(it);
-        scenario_forget(ground);
+        scenario_forget(fixture);
     }
 }
 
@@ -296,15 +296,15 @@ ON_ALL_STORES(e21_what_one_of_two_writes_does_not_fail_the_other, const char *ur
 {
     world *it = open_world(hook_url(url));
     add_row(it, "Coins", "1", "coin", 0);
-    add_row(it, "Stamps", "3", "stamp", 0);
+    add_row(it, "Markers", "3", "marker", 0);
     post_coins(it, 2, 1);
-    world_post(it, NULL, PAWL_MESSAGE(stamp, .number = 4));
+    world_post(it, NULL, PAWL_MESSAGE(marker, .number = 4));
     coins_ran = false;
     hook_set(fail_coins, NULL);
     world_drain(it);
     hook_set(NULL, NULL);
-    assert_string_equal(seen.text, "coins@0:2,100,2 stamps@0:2 coins@0:2,100,2 stamps@0:2 ");
-    assert_int_equal(world_aggregated(it, "Stamps", "stamp").all, 0);
+    assert_string_equal(seen.text, "coins@0:2,100,2 markers@0:2 coins@0:2,100,2 markers@0:2 ");
+    assert_int_equal(world_aggregated(it, "Markers", "marker").all, 0);
     pawl_aggregator_counts counts = world_aggregated(it, "Coins", "coin");
     assert_int_equal(counts.all, 2);
     assert_int_equal(counts.flush_attempts, 1);
@@ -342,21 +342,21 @@ ON_ALL_STORES(e21_a_flush_that_gave_way_has_not_failed, const char *url)
     world *it = open_world(url);
     add_row(it, "Coins", "1", "coin", 0);
     add_row(it, "Coins", "2", "coin", 0);
-    add_row(it, "Stamps", "3", "stamp", 0);
-    add_row(it, "Stamps", "4", "stamp", 0);
+    add_row(it, "Markers", "3", "marker", 0);
+    add_row(it, "Markers", "4", "marker", 0);
     failures                = 2;
     meanwhile               = use_the_time;
     pawl_endpoint *endpoint = open_hasty(url);
     must(pawl_endpoint_step(endpoint, NULL, world_error()));
     assert_int_equal(failures, 1);
-    assert_int_equal(world_aggregated(it, "Stamps", "stamp").flush_attempts, 0);
-    assert_int_equal(world_aggregated(it, "Stamps", "stamp").ready, 2);
+    assert_int_equal(world_aggregated(it, "Markers", "marker").flush_attempts, 0);
+    assert_int_equal(world_aggregated(it, "Markers", "marker").ready, 2);
     must(pawl_endpoint_drain(endpoint, NULL, world_error()));
     assert_int_equal(failures, 0);
     assert_int_equal(world_aggregated(it, "Coins", "coin").flush_attempts, 1);
     assert_int_equal(world_aggregated(it, "Coins", "coin").ready, 2);
-    assert_int_equal(world_aggregated(it, "Stamps", "stamp").flush_attempts, 1);
-    assert_int_equal(world_aggregated(it, "Stamps", "stamp").ready, 2);
+    assert_int_equal(world_aggregated(it, "Markers", "marker").flush_attempts, 1);
+    assert_int_equal(world_aggregated(it, "Markers", "marker").ready, 2);
     pawl_endpoint_destroy(endpoint);
 }
 
@@ -382,7 +382,7 @@ ON_ALL_STORES(e20_a_backlog_is_not_counted_for_each_piece, const char *url)
     assert_int_equal(counted, 2);
 }
 
-/* A crash left Stamps full. The check every ten seconds counts no partition, that of each minute each of them: Stamps twice,
+/* A crash left Markers full. The check every ten seconds counts no partition, that of each minute each of them: Markers twice,
  * as its flush may have left some. */
 ON_ALL_STORES(e18_full_partitions_are_looked_for_each_minute, const char *url)
 {
@@ -390,14 +390,14 @@ ON_ALL_STORES(e18_full_partitions_are_looked_for_each_minute, const char *url)
     world *it      = open_world(hook_url(url));
     world_drain(it);
     add_row(it, "Coins", "1", "coin", 0);
-    add_row(it, "Stamps", "2", "stamp", 0);
-    add_row(it, "Stamps", "3", "stamp", 0);
+    add_row(it, "Markers", "2", "marker", 0);
+    add_row(it, "Markers", "3", "marker", 0);
     hook_set(note_count, &counted);
     world_go_machine(it, PAWL_SECONDS(50));
     assert_int_equal(counted, 0);
     world_go_machine(it, PAWL_SECONDS(10));
     hook_set(NULL, NULL);
-    assert_int_equal(world_aggregated(it, "Stamps", "stamp").all, 0);
+    assert_int_equal(world_aggregated(it, "Markers", "marker").all, 0);
     assert_int_equal(world_aggregated(it, "Coins", "coin").all, 1);
     assert_int_equal(counted, 3);
 }
@@ -439,11 +439,11 @@ ON_ALL_STORES(e21_what_waits_is_not_counted_by_each_commit, const char *url)
     world                     *it      = open_world_with(hook_url(url), PAWL_SECONDS(1));
     for (size_t i = 0; i < 1000; i++) {
         snprintf(ids[i], sizeof ids[i], "s%zu", i);
-        adds[i] = (pawl_aggregator_add){.name      = PAWL_TEXT("Stamps"),
-                                        .partition = PAWL_TEXT("Stamps"),
+        adds[i] = (pawl_aggregator_add){.name      = PAWL_TEXT("Markers"),
+                                        .partition = PAWL_TEXT("Markers"),
                                         .key       = pawl_text_of(ids[i]),
                                         .message   = {.id   = pawl_text_of(ids[i]),
-                                                      .type = PAWL_TEXT("stamp"),
+                                                      .type = PAWL_TEXT("marker"),
                                                       .body = PAWL_TEXT("{}")},
                                         .at        = WORLD_START,
                                         .due       = PAWL_TIME_MAX};
@@ -453,10 +453,10 @@ ON_ALL_STORES(e21_what_waits_is_not_counted_by_each_commit, const char *url)
     must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     failures = 1;
     world_drain(it);
-    assert_string_equal(seen.text, "stamps@0:1000 ");
+    assert_string_equal(seen.text, "markers@0:1000 ");
     hook_set(note_count, &counted);
     for (int32_t i = 1; i <= 3; i++) {
-        world_post(it, NULL, PAWL_MESSAGE(stamp, .number = i));
+        world_post(it, NULL, PAWL_MESSAGE(marker, .number = i));
         world_drain(it);
     }
     hook_set(NULL, NULL);
@@ -464,7 +464,7 @@ ON_ALL_STORES(e21_what_waits_is_not_counted_by_each_commit, const char *url)
     world_go_both(it, PAWL_SECONDS(2));
     assert_non_null(strstr(seen.text, ":1003 "));
     for (int32_t i = 4; i <= 5; i++)
-        world_post(it, NULL, PAWL_MESSAGE(stamp, .number = i));
+        world_post(it, NULL, PAWL_MESSAGE(marker, .number = i));
     world_drain(it);
     assert_non_null(strstr(seen.text, ":2 "));
 }

@@ -388,14 +388,14 @@ static void count_found(const pawl_upgrade_found *found, void *context)
 ON_ALL_STORES(its_row_is_nothing_that_an_upgrade_loses, const char *url)
 {
     pawl_upgrade  *upgrade = NULL;
-    pawl_scan      walk    = {.kind = PAWL_SCAN_TIMEOUTS};
+    pawl_scan      scan    = {.kind = PAWL_SCAN_TIMEOUTS};
     pawl_scan_rows rows    = {.count = 0};
     int            found   = 0;
     world         *it      = world_begin(url, &nightly, NULL, NULL);
     must(pawl_upgrade_create(&none, NULL, &upgrade, world_error()));
-    must(pawl_store_scan(it->store, &walk, it->arena, &rows, world_error()));
+    must(pawl_store_scan(it->store, &scan, it->arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
-    must(pawl_upgrade_rows(upgrade, it->store, &walk, &rows, it->arena, count_found, &found,
+    must(pawl_upgrade_rows(upgrade, it->store, &scan, &rows, it->arena, count_found, &found,
                            world_error()));
     assert_int_equal(found, 0);
     pawl_upgrade_destroy(upgrade);

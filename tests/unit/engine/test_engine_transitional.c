@@ -186,9 +186,9 @@ ON_ALL_STORES(s22_a_starter_continues_what_the_transitional_value_finds, const c
 ON_ALL_STORES(s22_a_saga_that_ended_is_found_by_neither, const char *url)
 {
     for (int i = 0; i < 2; i++) {
-        char ground[1000];
-        scenario_url_like(url, ground, sizeof ground);
-        world *it = open_world(ground);
+        char fixture[1000];
+        scenario_url_like(url, fixture, sizeof fixture);
+        world *it = open_world(fixture);
         post_register(it, "n1", "b1");
         world_drain(it);
         post_scan(it, "unknown", "b1", "end");
@@ -206,7 +206,7 @@ ON_ALL_STORES(s22_a_saga_that_ended_is_found_by_neither, const char *url)
                          "{\"number\":\"n3\",\"barcode\":\"b1\",\"scans\":2}");
         assert_int_equal(world_queue(it, "depot").count, 0);
         world_close(it);
-        scenario_forget(ground);
+        scenario_forget(fixture);
     }
 }
 

@@ -19,38 +19,38 @@ PAWL_RECORD_WITH(parcel, PARCEL, .version = 2);
     F(INT64, pieces)
 PAWL_RECORD(old_state, PARCEL_STATE);
 PAWL_RECORD(new_state, PARCEL_STATE);
-PAWL_RECORD(stamp, A_NAME);
+PAWL_RECORD(marker, A_NAME);
 
-#define TRACKER(program, of_state, of_message)                                                    \
-    static pawl_code program##_on_parcel(pawl_context *ctx, of_state *state,                      \
-                                         const of_message *message)                               \
-    {                                                                                             \
-        (void)ctx;                                                                                \
-        (void)state;                                                                              \
-        world_note(&seen, "parcel(%.*s)", PAWL_TEXT_ARGS(message->name));                         \
-        return PAWL_OK;                                                                           \
-    }                                                                                             \
-    PAWL_HANDLER(program##_on_parcel, of_state, of_message);                                      \
-    static pawl_code program##_on_stamp(pawl_context *ctx, of_state *state, const stamp *message) \
-    {                                                                                             \
-        (void)ctx;                                                                                \
-        (void)state;                                                                              \
-        world_note(&seen, "stamp(%.*s)", PAWL_TEXT_ARGS(message->name));                          \
-        return PAWL_OK;                                                                           \
-    }                                                                                             \
-    PAWL_HANDLER(program##_on_stamp, of_state, stamp);                                            \
-    static const pawl_saga program##_tracker = {                                                  \
-        .name        = "Tracker",                                                                 \
-        .state       = PAWL_RECORD_OF(of_state),                                                  \
-        .correlation = "name",                                                                    \
-        .on          = (const pawl_on[]){                                                         \
-                     {.handle = PAWL_HANDLE(program##_on_parcel), .key = "name", .starts = true}, \
-                     {.handle = PAWL_HANDLE(program##_on_stamp), .key = "name"},                  \
-                     {.handle = NULL}}};                                                                   \
-    static const pawl_endpoint_spec program##_trackers = {                                        \
-        .name = "parcels", .sagas = PAWL_SAGAS(&program##_tracker)};                              \
-    static const pawl_application program##_tracking = {PAWL_APPLICATION_HEAD, .name = "parcels", \
-                                                        .endpoints =                              \
+#define TRACKER(program, of_state, of_message)                                                     \
+    static pawl_code program##_on_parcel(pawl_context *ctx, of_state *state,                       \
+                                         const of_message *message)                                \
+    {                                                                                              \
+        (void)ctx;                                                                                 \
+        (void)state;                                                                               \
+        world_note(&seen, "parcel(%.*s)", PAWL_TEXT_ARGS(message->name));                          \
+        return PAWL_OK;                                                                            \
+    }                                                                                              \
+    PAWL_HANDLER(program##_on_parcel, of_state, of_message);                                       \
+    static pawl_code program##_on_stamp(pawl_context *ctx, of_state *state, const marker *message) \
+    {                                                                                              \
+        (void)ctx;                                                                                 \
+        (void)state;                                                                               \
+        world_note(&seen, "marker(%.*s)", PAWL_TEXT_ARGS(message->name));                          \
+        return PAWL_OK;                                                                            \
+    }                                                                                              \
+    PAWL_HANDLER(program##_on_stamp, of_state, marker);                                            \
+    static const pawl_saga program##_tracker = {                                                   \
+        .name        = "Tracker",                                                                  \
+        .state       = PAWL_RECORD_OF(of_state),                                                   \
+        .correlation = "name",                                                                     \
+        .on          = (const pawl_on[]){                                                          \
+                     {.handle = PAWL_HANDLE(program##_on_parcel), .key = "name", .starts = true},  \
+                     {.handle = PAWL_HANDLE(program##_on_stamp), .key = "name"},                   \
+                     {.handle = NULL}}};                                                                    \
+    static const pawl_endpoint_spec program##_trackers = {                                         \
+        .name = "parcels", .sagas = PAWL_SAGAS(&program##_tracker)};                               \
+    static const pawl_application program##_tracking = {PAWL_APPLICATION_HEAD, .name = "parcels",  \
+                                                        .endpoints =                               \
                                                             PAWL_ENDPOINTS(&program##_trackers)}
 TRACKER(old, old_state, old_parcel);
 TRACKER(new, new_state, parcel);
@@ -79,7 +79,7 @@ static void post_new(world *it)
 
 static void post_stamp(world *it)
 {
-    world_post(it, NULL, PAWL_MESSAGE(stamp, .name = PAWL_TEXT("b")));
+    world_post(it, NULL, PAWL_MESSAGE(marker, .name = PAWL_TEXT("b")));
     world_drain(it);
 }
 
@@ -103,7 +103,7 @@ ON_ALL_STORES(e3_none_is_not_final_while_its_beginning_is_unread, const char *ur
     pawl_clock_set(it->machine, machine);
     for (int i = 0; i < 12; i++)
         world_go_both(it, PAWL_SECONDS(1));
-    assert_string_equal(seen.text, "parcel(b) stamp(b) ");
+    assert_string_equal(seen.text, "parcel(b) marker(b) ");
 }
 
 /* Neither of the two comes again as often as its delay fits into the jump. */
@@ -132,10 +132,10 @@ ON_ALL_STORES(e3_a_message_waits_shortly_first_when_the_clock_jumps, const char 
     world *it = open_with(url, &old_tracking);
     post_new(it);
     world_drain(it);
-    world_post(it, NULL, PAWL_MESSAGE(stamp, .name = PAWL_TEXT("c")));
+    world_post(it, NULL, PAWL_MESSAGE(marker, .name = PAWL_TEXT("c")));
     world_post(it, NULL, PAWL_MESSAGE(old_parcel, .name = PAWL_TEXT("c"), .pieces = 1));
     world_go(it, PAWL_SECONDS(1));
-    assert_string_equal(seen.text, "parcel(c) stamp(c) ");
+    assert_string_equal(seen.text, "parcel(c) marker(c) ");
 }
 
 /* A message of the same batch that is put back as unread is an older one, too. */
@@ -150,7 +150,7 @@ ON_ALL_STORES(e3_none_is_not_final_behind_an_unread_message_of_the_batch, const 
     it = open_with(url, &new_tracking);
     for (int i = 0; i < 12; i++)
         world_go_both(it, PAWL_SECONDS(1));
-    assert_string_equal(seen.text, "parcel(b) stamp(b) ");
+    assert_string_equal(seen.text, "parcel(b) marker(b) ");
 }
 
 /* A program that reads all of it does not end the wait of what an older program put back. */
@@ -167,7 +167,7 @@ ON_ALL_STORES(e3_none_is_not_final_before_what_others_put_back, const char *url)
     assert_int_equal(world_queue(it, "parcels").count, 2);
     for (int i = 0; i < 12; i++)
         world_go_both(it, PAWL_SECONDS(1));
-    assert_string_equal(seen.text, "parcel(b) stamp(b) ");
+    assert_string_equal(seen.text, "parcel(b) marker(b) ");
 }
 
 ON_ALL_STORES(e3_none_is_final_when_nothing_was_unread_for_long, const char *url)

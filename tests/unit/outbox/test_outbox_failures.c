@@ -16,7 +16,7 @@
 #include "unit/outbox/test_outbox_sample.h"
 
 #ifdef PAWL_HAVE_POSTGRES
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 #endif
 #include "support/hook.h"
 

@@ -1,5 +1,5 @@
 /* test_runtime_alarm.c - alarms of the service say what is so now: through a handle that was opened anew, after the lead was
- * lost, for one route of several, and without a journal that grows with each time that a receiver comes and goes. O23.
+ * lost, for one route of several, and without a event store that grows with each time that a receiver comes and goes. O23.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -66,7 +66,7 @@ static void pause_call(void)
     pawl__stopped_time *pulse = &t.it.endpoint->stopped_time;
     for (int64_t left = t.pause; left > 0; left -= PAWL_SECONDS(1)) {
         if (!t.is_stop || left == t.pause)
-            pawl__stopped_time_beat(pulse, pawl_clock_now(t.it.machine));
+            pawl__stopped_time_note(pulse, pawl_clock_now(t.it.machine));
         pass(PAWL_SECONDS(1));
     }
 }
@@ -280,13 +280,13 @@ TEST(the_pulse_counts_what_is_missing)
     pawl__stopped_time_init(&pulse);
     int64_t now = PAWL_SECONDS(1000);
     assert_int_equal(pawl__stopped_time_read(&pulse, now), 0);
-    pawl__stopped_time_beat(&pulse, now);
+    pawl__stopped_time_note(&pulse, now);
     assert_int_equal(pawl__stopped_time_read(&pulse, now + PAWL_SECONDS(3)), 0);
     assert_int_equal(pawl__stopped_time_read(&pulse, now + PAWL_SECONDS(4)), PAWL_SECONDS(4));
-    pawl__stopped_time_beat(&pulse, now + PAWL_SECONDS(5));
+    pawl__stopped_time_note(&pulse, now + PAWL_SECONDS(5));
     assert_int_equal(pawl__stopped_time_read(&pulse, now + PAWL_SECONDS(6)), PAWL_SECONDS(5));
-    pawl__stopped_time_beat(&pulse, now + PAWL_SECONDS(6));
-    pawl__stopped_time_beat(&pulse, now + PAWL_SECONDS(12));
+    pawl__stopped_time_note(&pulse, now + PAWL_SECONDS(6));
+    pawl__stopped_time_note(&pulse, now + PAWL_SECONDS(12));
     assert_int_equal(pawl__stopped_time_read(&pulse, now + PAWL_SECONDS(12)), PAWL_SECONDS(11));
     pawl__stopped_time_destroy(&pulse);
 }

@@ -179,9 +179,9 @@ ON_ALL_STORES(o16_many_rows_that_another_settled_are_left, const char *url)
 ON_ALL_STORES(o14_rows_of_no_source_wait_for_none, const char *url)
 {
     for (int32_t batch = 1; batch <= 3; batch++) {
-        char ground[1000];
-        scenario_url_like(url, ground, sizeof ground);
-        open_source(ground, batch);
+        char fixture[1000];
+        scenario_url_like(url, fixture, sizeof fixture);
+        open_source(fixture, batch);
         for (int number = 1; number <= 4; number++)
             world_post(&t.it, NULL, PAWL_MESSAGE(tell, .number = number));
         t.busy = 1;
@@ -191,7 +191,7 @@ ON_ALL_STORES(o14_rows_of_no_source_wait_for_none, const char *url)
         world_go_machine(&t.it, PAWL_MINUTES(1));
         assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_DISPATCHED).count, 4);
         world_close(&t.it);
-        scenario_forget(ground);
+        scenario_forget(fixture);
     }
 }
 

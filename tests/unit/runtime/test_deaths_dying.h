@@ -9,7 +9,7 @@
 
 #include "support/world.h"
 
-#include "engine/stamp.h"
+#include "engine/history_marker.h"
 #include "pawl/operations.h"
 #include "runtime/worker/isolation/isolation.h"
 

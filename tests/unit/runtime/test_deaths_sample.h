@@ -18,7 +18,7 @@ static world    *around;  /* the handler looks at its own row; NULL: it does not
 static pawl_code answer;  /* of the handler */
 static pawl_uuid process; /* of the worker that dies; zeros: nobody will note its death */
 
-/* "2!" of a message whose row is stamped, "2~" of one that is so among others; behind it "s" of a process with a
+/* "2!" of a message whose row is marked, "2~" of one that is so among others; behind it "s" of a process with a
  * supervisor. */
 static pawl_code on_load(pawl_context *ctx, const load *message)
 {
@@ -117,15 +117,15 @@ static pawl_queue_rows claim(pawl_store *store, pawl_arena *arena, size_t count_
     return rows;
 }
 
-/* Stamps the first message, and lets go of it. */
+/* Markers the first message, and lets go of it. */
 static inline void stamp_first(pawl_store *store, pawl_arena *arena)
 {
-    pawl_queue_row    row   = claim(store, arena, 1).items[0];
-    const pawl__stamp stamp = {
+    pawl_queue_row             row    = claim(store, arena, 1).items[0];
+    const pawl__history_marker marker = {
         pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, process, 0};
     MUST_COMMIT(store, queue_settle, WORLD_START, .action = PAWL_QUEUE_RETRY, .queue = DOCK,
                 .seq = row.seq, .due = row.due, .crashes = row.crashes + 1,
-                .history = pawl__stamp_add(arena, row.history, &stamp));
+                .history = pawl__history_marker_add(arena, row.history, &marker));
 }
 
 #endif

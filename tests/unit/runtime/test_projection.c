@@ -1,4 +1,4 @@
-/* test_projection.c - readers of the journal: order, positions, who reads.
+/* test_projection.c - readers of the event store: order, positions, who reads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -34,12 +34,12 @@ ON_SQL_STORES(a_commit_that_is_busy_for_once_is_tried_again, const char *url)
 {
     static const pawl_code codes[] = {PAWL_EBUSY, PAWL_ETIMEOUT};
     for (int i = 0; i < 4; i++) {
-        char       ground[1000];
+        char       fixture[1000];
         fault_plan fault = {.kind = FAULT_BEFORE, .op = fault_op_commit, .n = 1};
         fault.code       = codes[i / 2];
-        scenario_url_like(url, ground, sizeof ground);
-        fault_bind("busy", ground);
-        world *it    = begin_with_rows(ground, "fault:busy");
+        scenario_url_like(url, fixture, sizeof fixture);
+        fault_bind("busy", fixture);
+        world *it    = begin_with_rows(fixture, "fault:busy");
         int    count = i % 2 == 0 ? 1 : 5;
         append_many(it, "A/1", 1, count);
         (void)numbered_events(it);
@@ -49,10 +49,10 @@ ON_SQL_STORES(a_commit_that_is_busy_for_once_is_tried_again, const char *url)
         fault_plan_set(NULL);
         assert_int_equal(told_of(it).failure.attempts, count == 1);
         (void)world_go_machine(it, PAWL_SECONDS(1));
-        expect_rows(ground, count == 1 ? "1" : "1 2 3 4 5");
+        expect_rows(fixture, count == 1 ? "1" : "1 2 3 4 5");
         assert_int_equal(told_of(it).failure.attempts, 0);
         world_close(it);
-        scenario_forget(ground);
+        scenario_forget(fixture);
     }
 }
 
@@ -91,34 +91,34 @@ ON_STORE(an_event_whose_commit_is_always_busy_holds_up_alone, const char *url, "
 {
     static const char *const codes[] = {"40001", "40P01", "55P03", "57014"};
     for (size_t i = 0; i < COUNT(codes); i++) {
-        char ground[1000], sql[500];
-        scenario_url_like(url, ground, sizeof ground);
-        world *it = begin_with_rows(ground, ground);
-        native_exec(ground, "create table {allowed} (number integer)");
+        char fixture[1000], sql[500];
+        scenario_url_like(url, fixture, sizeof fixture);
+        world *it = begin_with_rows(fixture, fixture);
+        native_exec(fixture, "create table {allowed} (number integer)");
         snprintf(
             sql, sizeof sql,
             "create or replace function {refuse}() returns trigger language plpgsql as $$ begin if not "
             "exists (select from {allowed}) then raise exception 'not now' using errcode = "
             "'%s'; end if; return null; end $$",
             codes[i]);
-        native_exec(ground, sql);
-        native_exec(ground, "create constraint trigger refuse after insert on {own_rows} "
-                            "deferrable initially deferred for each row when (new.number = 2) "
-                            "execute function {refuse}()");
+        native_exec(fixture, sql);
+        native_exec(fixture, "create constraint trigger refuse after insert on {own_rows} "
+                             "deferrable initially deferred for each row when (new.number = 2) "
+                             "execute function {refuse}()");
         append_many(it, "A/1", 1, 3);
         int64_t second = numbered_events(it).items[1].position;
         assert_int_equal(world_drain(it).projected, 1);
-        expect_rows(ground, "1");
+        expect_rows(fixture, "1");
         assert_int_equal(told_of(it).failure.position, second);
         assert_int_equal(told_of(it).failure.attempts, 1);
         assert_true(world_says(told_of(it).failure.error, "not now"));
         for (int j = 0; j < 12; j++)
             (void)world_go_machine(it, PAWL_MINUTES(3));
         assert_true(told_of(it).failure.attempts > 10);
-        native_exec(ground, "insert into {allowed} values (1)");
+        native_exec(fixture, "insert into {allowed} values (1)");
         (void)world_go_machine(it, PAWL_MINUTES(10));
-        expect_rows(ground, "1 2 3");
+        expect_rows(fixture, "1 2 3");
         world_close(it);
-        scenario_forget(ground);
+        scenario_forget(fixture);
     }
 }

@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_POSTGRES
 
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 #include "pawl/process.h"
 #include "support/thread.h"
 
@@ -94,7 +94,7 @@ static void append_raw(PGconn *pg, const char *stream, int version, int number)
                 stream, version, number));
 }
 
-static world *open_plain(ground *p)
+static world *open_plain(fixture *p)
 {
     world_forget(&seen);
     return world_begin(p->url, &application, "plain", NULL);
@@ -108,7 +108,7 @@ static void expect_seen(const char *text)
 
 /* ---- Late commits ------------------------------------------------------------------ */
 
-ON_GROUND(a_late_commit_is_projected_and_holds_up_nothing, ground *p)
+ON_FIXTURE(a_late_commit_is_projected_and_holds_up_nothing, fixture *p)
 {
     world *it = open_plain(p);
     assert_int_equal(append(it->store, "A/1", 1, 1), PAWL_OK);
@@ -130,7 +130,7 @@ ON_GROUND(a_late_commit_is_projected_and_holds_up_nothing, ground *p)
                      2 * 2);
 }
 
-ON_GROUND(what_is_rolled_back_leaves_no_gap, ground *p)
+ON_FIXTURE(what_is_rolled_back_leaves_no_gap, fixture *p)
 {
     world *it = open_plain(p);
     raw_run(p->pg, "begin");
@@ -144,7 +144,7 @@ ON_GROUND(what_is_rolled_back_leaves_no_gap, ground *p)
 }
 
 /* More than one transaction's worth of positions. */
-ON_GROUND(a_backlog_is_given_positions_in_one_go, ground *p)
+ON_FIXTURE(a_backlog_is_given_positions_in_one_go, fixture *p)
 {
     world *it = open_plain(p);
     raw_run(p->pg, "insert into pawl_events (\"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
@@ -166,7 +166,7 @@ ON_GROUND(a_backlog_is_given_positions_in_one_go, ground *p)
 #define EVENTS 150 /* by each writer */
 
 typedef struct writer {
-    ground     *p;
+    fixture    *p;
     pthread_t   thread;
     unsigned    seed;
     int         number;
@@ -217,13 +217,13 @@ static void *write_events(void *argument)
     return NULL;
 }
 
-static void start(runner *it, ground *p)
+static void start(runner *it, fixture *p)
 {
     runner_open(it, &application, "counting", p->url,
                 (pawl_endpoint_options){.user = p->schema, .workers = 1});
 }
 
-static void wait_for_rows(ground *p, int wanted)
+static void wait_for_rows(fixture *p, int wanted)
 {
     patience left = patience_of(WAIT_SECONDS);
     int64_t  count;
@@ -233,7 +233,7 @@ static void wait_for_rows(ground *p, int wanted)
 
 /* Two endpoints with the same projection, one of which stops half-way; writers whose
  * transactions overlap, some of which are rolled back; handlers that fail. */
-ON_GROUND(each_event_is_counted_once, ground *p)
+ON_FIXTURE(each_event_is_counted_once, fixture *p)
 {
     runner      first, second;
     writer      writers[WRITERS];
@@ -274,8 +274,8 @@ ON_GROUND(each_event_is_counted_once, ground *p)
 
 int main(void)
 {
-    if (ground_server() == NULL)
-        return ground_skip();
+    if (fixture_server() == NULL)
+        return fixture_skip();
     if (getenv("LOUD") == NULL)
         world_quiet();
     return tests_run(NULL, NULL);

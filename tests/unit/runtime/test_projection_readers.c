@@ -93,9 +93,9 @@ ON_STORES(o20_a_reader_that_lost_its_lease_counts_tries_anew, const char *url)
 {
     for (int fails = 0; fails < 2; fails++) {
         int64_t projected = 0;
-        char    ground[1000];
-        scenario_url_like(url, ground, sizeof ground);
-        open_two(ground);
+        char    fixture[1000];
+        scenario_url_like(url, fixture, sizeof fixture);
+        open_two(fixture);
         plan.fails  = -1;
         plan.number = 2;
         plan.code   = PAWL_REJECT;
@@ -120,7 +120,7 @@ ON_STORES(o20_a_reader_that_lost_its_lease_counts_tries_anew, const char *url)
         expect_seen(fails == 0 ? "A/1.4=4 A/1.5=5 A/1.6=6" : "fail(4,0)");
         second = new_reader();
         test_now(&first);
-        scenario_forget(ground);
+        scenario_forget(fixture);
     }
 }
 
@@ -245,10 +245,10 @@ ON_STORES(o20_a_reader_with_a_new_handle_asks_for_its_lease, const char *url)
 {
     static const fault_op ops[] = {fault_op_event_list, fault_op_commit};
     for (int i = 0; i < 2; i++) {
-        char       ground[1000];
+        char       fixture[1000];
         fault_plan fault = {.kind = FAULT_BEFORE, .op = ops[i], .n = 1, .code = PAWL_ELOST};
-        scenario_url_like(url, ground, sizeof ground);
-        fault_bind("readers", ground);
+        scenario_url_like(url, fixture, sizeof fixture);
+        fault_bind("readers", fixture);
         open_two("fault:readers");
         append_many(it, "A/1", 1, 2);
         run(first);
@@ -265,6 +265,6 @@ ON_STORES(o20_a_reader_with_a_new_handle_asks_for_its_lease, const char *url)
         run(first);
         expect_seen("A/1.3=3");
         test_now(&first);
-        scenario_forget(ground);
+        scenario_forget(fixture);
     }
 }

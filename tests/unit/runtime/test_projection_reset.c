@@ -159,16 +159,16 @@ ON_SQL_STORES(an_event_that_fails_behind_the_first_has_it_run_again, const char 
 ON_SQL_STORES(what_is_discarded_behind_a_reset_leaves_no_rows, const char *url)
 {
     for (int number = 1; number < 4; number++) {
-        char ground[1000], rows[10];
-        scenario_url_like(url, ground, sizeof ground);
-        world *it   = begin_with_a_row(ground);
+        char fixture[1000], rows[10];
+        scenario_url_like(url, fixture, sizeof fixture);
+        world *it   = begin_with_a_row(fixture);
         plan.fails  = -1;
         plan.number = number;
         plan.code   = PAWL_DISCARD;
         append_many(it, "A/1", 1, 3);
         assert_int_equal(world_drain(it).projected, 3);
         snprintf(rows, sizeof rows, "%d %d", number == 1 ? 2 : 1, number == 3 ? 2 : 3);
-        expect_rows(ground, rows);
+        expect_rows(fixture, rows);
         append_many(it, "A/1", 4, 1);
         world_forget(&seen);
         assert_int_equal(world_go_machine(it, PAWL_MINUTES(1)).projected, 1);
@@ -176,9 +176,9 @@ ON_SQL_STORES(what_is_discarded_behind_a_reset_leaves_no_rows, const char *url)
         rebuild(it, 0);
         (void)world_go_machine(it, PAWL_MINUTES(1));
         strcat(rows, " 4");
-        expect_rows(ground, rows);
+        expect_rows(fixture, rows);
         world_close(it);
-        scenario_forget(ground);
+        scenario_forget(fixture);
     }
 }
 
@@ -186,15 +186,15 @@ ON_SQL_STORES(what_is_discarded_behind_a_reset_leaves_no_rows, const char *url)
 ON_SQL_STORES(all_that_is_discarded_behind_a_reset_leaves_no_rows, const char *url)
 {
     for (int alone = 0; alone < 2; alone++) {
-        char ground[1000];
-        scenario_url_like(url, ground, sizeof ground);
-        world *it         = begin_with_a_row(ground);
+        char fixture[1000];
+        scenario_url_like(url, fixture, sizeof fixture);
+        world *it         = begin_with_a_row(fixture);
         plan.discards_odd = true;
         append_many(it, "A/1", 1, alone == 0 ? 5 : 1);
         (void)world_drain(it);
-        expect_rows(ground, alone == 0 ? "2 4" : "");
+        expect_rows(fixture, alone == 0 ? "2 4" : "");
         world_close(it);
-        scenario_forget(ground);
+        scenario_forget(fixture);
     }
 }
 

@@ -57,8 +57,8 @@ static bool is_a_worker(pawl_store *store, pawl_worker_id id)
     return is;
 }
 
-static pawl_code worker_beat(pawl_store *store, const pawl_worker_id *workers, size_t count,
-                             pawl_time now, pawl_error *error)
+static pawl_code worker_heartbeat(pawl_store *store, const pawl_worker_id *workers, size_t count,
+                                  pawl_time now, pawl_error *error)
 {
     (void)now;
     if (count > 0 && atomic_load(&failures) > 0) {
@@ -79,10 +79,10 @@ static int use_driver(void **state)
     must(pawl_store_open("memory:beater", NULL, &store, world_error()));
     inner = store->ops;
     pawl_store_close(store);
-    outer             = *inner;
-    outer.scheme      = "beating";
-    outer.open        = open_inner;
-    outer.worker_beat = worker_beat;
+    outer                  = *inner;
+    outer.scheme           = "beating";
+    outer.open             = open_inner;
+    outer.worker_heartbeat = worker_heartbeat;
     must(pawl_store_register(&outer, world_error()));
     return 0;
 }

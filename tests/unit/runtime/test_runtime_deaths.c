@@ -96,7 +96,7 @@ static void stamp_first_supervised(pawl_store *store, pawl_arena *arena)
     process = (pawl_uuid){{0}};
 }
 
-/* The worker of a supervised process says so in its stamp; its note may come after a second. */
+/* The worker of a supervised process says so in its marker; its note may come after a second. */
 ON_STORES_THAT_SEE_DEATHS(e26_a_note_is_waited_for, const char *url)
 {
     prepare(url);
@@ -203,7 +203,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_no_number_of_deaths_is_too_many, const char *url)
     assert_int_equal(world_dead(it).count, 0);
 }
 
-/* A worker that ends in order, or lost its connection, has left its stamp behind. */
+/* A worker that ends in order, or lost its connection, has left its marker behind. */
 ON_STORES_THAT_SEE_DEATHS(e26_who_ended_in_order_did_not_die, const char *url)
 {
     prepare(url);
@@ -256,22 +256,22 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_its_worker_left_holds_no_message, con
 static void write_stamp(pawl_store *store, pawl_arena *arena, pawl_text stream, int64_t version,
                         int64_t among)
 {
-    const pawl__stamp stamp = {pawl_store_worker(store).uuid,
-                               pawl_store_epoch(store),
-                               getpid(),
-                               WORLD_START,
-                               {{0}},
-                               among};
+    const pawl__history_marker marker = {pawl_store_worker(store).uuid,
+                                         pawl_store_epoch(store),
+                                         getpid(),
+                                         WORLD_START,
+                                         {{0}},
+                                         among};
     MUST_COMMIT(store, event_append, WORLD_START, .stream = stream, .version = version,
                 .is_first = true,
                 .event    = {.type         = PAWL_TEXT(PAWL_ISOLATED_IN_FLIGHT),
                              .type_version = 1,
                              .headers      = PAWL_TEXT("{}"),
-                             .body         = pawl__stamp_add(arena, PAWL_TEXT(""), &stamp),
+                             .body         = pawl__history_marker_add(arena, PAWL_TEXT(""), &marker),
                              .at           = WORLD_START});
 }
 
-/* Stamps the only timeout. */
+/* Markers the only timeout. */
 static void stamp_timeout_among(pawl_store *store, pawl_arena *arena, int64_t among)
 {
     static const pawl_saga_id any;
@@ -324,7 +324,7 @@ static pawl_store_ops        behind_look;
 static const pawl_store_ops *look;
 static pawl_store           *faster; /* another worker */
 
-/* The last event of the timeout is stamped since, as by one that claimed it when its lease was over. */
+/* The last event of the timeout is marked since, as by one that claimed it when its lease was over. */
 static pawl_code look_and_stamp(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                                 pawl_found *found, pawl_error *error)
 {
@@ -353,7 +353,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_another_worker_stamped_since_is_lef
     world_go_both(it, PAWL_SECONDS(2));
     assert_string_equal(seen.text, "");
     store->ops = look;
-    close_worker(faster); /* in order: its stamp is left behind */
+    close_worker(faster); /* in order: its marker is left behind */
     faster = NULL;
     world_go_both(it, PAWL_MINUTES(2));
     world_go_both(it, PAWL_SECONDS(2));
@@ -406,7 +406,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_of_fewer_deaths_runs_again, const char *
 {
     prepare(url);
     world *it = open_after_timeout(url, 2);
-    assert_true(world_says(pawl_text_of(seen.text), "late!")); /* stamped while it runs */
+    assert_true(world_says(pawl_text_of(seen.text), "late!")); /* marked while it runs */
     assert_true(world_says(pawl_text_of(seen.text), "6"));
     assert_int_equal(world_dead(it).count, 0);
 }
@@ -429,7 +429,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_is_judged_beside_messages, co
     it->options.business       = NULL;
     it->options.batch_messages = 2;
     must(pawl_endpoint_create(&application, NULL, &it->options, &it->endpoint, world_error()));
-    /* Pauses between two looks at a stamp are of the monotonic clock, which no test moves. */
+    /* Pauses between two looks at a marker are of the monotonic clock, which no test moves. */
     for (patience left = patience_of(30); world_dead(it).count == 0;) {
         patience_wait(&left, "the timeout is no dead letter");
         world_go_machine(it, PAWL_MILLISECONDS(10));

@@ -1,4 +1,4 @@
-/* test_runtime_deaths_care.c - batches with stamps after a death (E26): how many run with care, who is a suspect and runs alone,
+/* test_runtime_deaths_care.c - batches with markers after a death (E26): how many run with care, who is a suspect and runs alone,
  * and how the processes share the work.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -131,15 +131,15 @@ TEST(e26_rows_of_many_dead_workers_do_not_stay)
     look(it);
     leave_rows(url, 100, 1, WORLD_START + PAWL_SECONDS(1));
     look(it);
-    pawl__isolation_stamped_passed(worker, 2);
+    pawl__isolation_marked_passed(worker, 2);
     assert_int_equal(count_died(it), PAWL__DEAD_ROWS_MAX);
     assert_true(atomic_load(&it->endpoint->isolation.check) == PAWL_TIME_MIN);
-    pawl__isolation_stamped_passed(worker, 6);
+    pawl__isolation_marked_passed(worker, 6);
     assert_int_equal(count_died(it), PAWL__DEAD_ROWS_MAX - 3); /* a row for each share */
     it->endpoint->settings.batch_messages = 512;
     look(it);
-    pawl__isolation_stamp_next(it->endpoint, PAWL__STAMPED_MAX);
-    pawl__isolation_stamped_passed(worker, 512);
+    pawl__isolation_mark_next(it->endpoint, PAWL__MARKED_MAX);
+    pawl__isolation_marked_passed(worker, 512);
     must(pawl_store_worker_crashed(it->store, it->arena, &items, &count, world_error()));
     assert_int_equal(count, PAWL__DEAD_ROWS_MIN);
     for (size_t i = 0; i < count; i++)
@@ -149,21 +149,21 @@ TEST(e26_rows_of_many_dead_workers_do_not_stay)
 
 /* ---- Who is a suspect ----------------------------------------------------------- */
 
-/* Stamps messages as some of so many, and lets go of them. */
+/* Markers messages as some of so many, and lets go of them. */
 static void stamp_among(pawl_store *store, pawl_arena *arena, const pawl_queue_row *rows,
                         uint32_t count)
 {
-    const pawl__stamp stamp = {
+    const pawl__history_marker marker = {
         pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, {{0}}, 2};
     pawl_queue_settle settles[2];
     for (uint32_t i = 0; i < count; i++)
-        settles[i] =
-            (pawl_queue_settle){.action  = PAWL_QUEUE_RETRY,
-                                .unit    = i,
-                                .queue   = DOCK,
-                                .seq     = rows[i].seq,
-                                .due     = rows[i].due,
-                                .history = pawl__stamp_add(arena, rows[i].history, &stamp)};
+        settles[i] = (pawl_queue_settle){
+            .action  = PAWL_QUEUE_RETRY,
+            .unit    = i,
+            .queue   = DOCK,
+            .seq     = rows[i].seq,
+            .due     = rows[i].due,
+            .history = pawl__history_marker_add(arena, rows[i].history, &marker)};
     pawl_changes changes = {.group_count  = 1,
                             .unit_count   = count,
                             .now          = WORLD_START,
@@ -236,7 +236,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_few_run_alone_beside_a_suspect, const char *url)
     it = open_of(url, 64, NULL);
     assert_int_equal(world_drain(it).handled, 60);
     assert_int_equal(count_marked('!') + count_marked('~'), 60);
-    assert_true(count_marked('!') <= PAWL__STAMPED_BATCH_MAX);
+    assert_true(count_marked('!') <= PAWL__MARKED_BATCH_MAX);
     assert_non_null(strstr(seen.text, " 30! "));
     assert_non_null(strstr(seen.text, " 31~ "));
     assert_int_equal(world_dead(it).count, 0);
@@ -266,7 +266,7 @@ static pawl_store_ops        before_claim;
 static const pawl_store_ops *behind_claim;
 static pawl_store           *faster; /* another worker */
 
-/* The other worker has all messages before those with stamps are claimed again. */
+/* The other worker has all messages before those with markers are claimed again. */
 static pawl_code claim_behind(pawl_store *store, const pawl_queue_claim *asked, pawl_arena *arena,
                               pawl_queue_rows *rows, pawl_error *error)
 {
@@ -391,7 +391,7 @@ TEST(e26_what_another_process_ended_is_owed_no_more)
     pawl_store_close(aside);
     for (int i = 0; i < 4; i++)
         world_step(it);
-    assert_int_equal(atomic_load(&it->endpoint->isolation.to_stamp), 0);
+    assert_int_equal(atomic_load(&it->endpoint->isolation.to_mark), 0);
     world_drain(it);
     assert_non_null(strstr(seen.text, " 20 "));
 }

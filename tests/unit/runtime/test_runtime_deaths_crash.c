@@ -193,10 +193,10 @@ static void run_course(const char *url, const course *of)
     world_close(it);
 }
 
-/* One life ends in a batch without care, one in a stamped one, three alone; a letter has its deaths from these. */
+/* One life ends in a batch without care, one in a marked one, three alone; a letter has its deaths from these. */
 static const course courses[] = {
     {"the first of one", 64, 1, 0, {{-1, 1}}, 1, 5, false},
-    {"one of a stamped batch", 64, 40, 0, {{-1, 21}}, 1, 5, false},
+    {"one of a marked batch", 64, 40, 0, {{-1, 21}}, 1, 5, false},
     {"the last of all", 64, 40, 0, {{-1, 40}}, 1, 5, false},
     {"behind what runs with care", 4, 40, 0, {{-1, 37}}, 1, 6, false},
     {"two in one batch", 64, 40, 0, {{-1, 5}, {-1, 9}}, 2, 9, false},

@@ -1,5 +1,5 @@
 /* test_runtime_deaths_flush.c - partitions whose flush a process died of (E26): they run alone with a
- * stamp, deaths alone count, and the last one leaves the partition dead; others go on.
+ * marker, deaths alone count, and the last one leaves the partition dead; others go on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,15 +16,15 @@ PAWL_RECORD(crate, CRATE);
 PAWL_RECORD(note, A_NUMBER);
 
 static world_log  seen;
-static world     *around; /* the handler looks at its own stamp; NULL: it does not */
+static world     *around; /* the handler looks at its own marker; NULL: it does not */
 static pawl_code  answer; /* of the handler */
 static test_lines lines;
 
-/* Writes a stamp over that of red while its handler runs; NULL: nobody does. */
+/* Writes a marker over that of red while its handler runs; NULL: nobody does. */
 static pawl_store *meddler;
 static void        meddle(int64_t version);
 
-/* "red3!" of a partition that is stamped. */
+/* "red3!" of a partition that is marked. */
 static pawl_code on_crates(pawl_context *ctx, const crate *messages, size_t count)
 {
     pawl_event_rows rows = {.count = 0};
@@ -33,9 +33,9 @@ static pawl_code on_crates(pawl_context *ctx, const crate *messages, size_t coun
     if (around != NULL)
         rows = world_events(around,
                             test_text(PAWL_ISOLATED_STREAMS "/crates/%.*s", PAWL_TEXT_ARGS(name)));
-    bool is_stamped =
+    bool is_marked =
         rows.count > 0 && world_says(rows.items[rows.count - 1].event.body, "in flight, isolated");
-    world_note(&seen, "%.*s%zu%s", PAWL_TEXT_ARGS(name), count, is_stamped ? "!" : "");
+    world_note(&seen, "%.*s%zu%s", PAWL_TEXT_ARGS(name), count, is_marked ? "!" : "");
     if (meddler != NULL && pawl_text_equal(name, PAWL_TEXT("red")))
         meddle((int64_t)rows.count + 1);
     return answer;
@@ -126,7 +126,7 @@ static void lease_red(pawl_store *store, pawl_arena *arena)
 
 static void stamp_as(pawl_store *store, pawl_arena *arena, pawl_uuid process, int64_t version)
 {
-    const pawl__stamp made = {
+    const pawl__history_marker made = {
         pawl_store_worker(store).uuid, pawl_store_epoch(store), getpid(), WORLD_START, process, 0};
     MUST_COMMIT(store, event_append, WORLD_START,
                 .stream = PAWL_TEXT(PAWL_ISOLATED_STREAMS "/crates/red"), .version = version,
@@ -134,11 +134,11 @@ static void stamp_as(pawl_store *store, pawl_arena *arena, pawl_uuid process, in
                 .event    = {.type         = PAWL_TEXT(PAWL_ISOLATED_FLUSH),
                              .type_version = 1,
                              .headers      = PAWL_TEXT("{}"),
-                             .body         = pawl__stamp_add(arena, PAWL_TEXT(""), &made),
+                             .body         = pawl__history_marker_add(arena, PAWL_TEXT(""), &made),
                              .at           = WORLD_START});
 }
 
-static void stamp(pawl_store *store, pawl_arena *arena, pawl_uuid process)
+static void marker(pawl_store *store, pawl_arena *arena, pawl_uuid process)
 {
     stamp_as(store, arena, process, 1);
 }
@@ -155,17 +155,17 @@ static void hold_red(pawl_store *store, pawl_arena *arena)
     lease_red(store, arena);
 }
 
-/* The same with red alone, and stamped. */
+/* The same with red alone, and marked. */
 static void hold_red_alone(pawl_store *store, pawl_arena *arena)
 {
     hold_red(store, arena);
-    stamp(store, arena, (pawl_uuid){{0}});
+    marker(store, arena, (pawl_uuid){{0}});
 }
 
 static void hold_red_supervised(pawl_store *store, pawl_arena *arena)
 {
     hold_red(store, arena);
-    stamp(store, arena, (pawl_uuid){{7}});
+    marker(store, arena, (pawl_uuid){{7}});
 }
 
 static void prepare(const char *url)
@@ -314,28 +314,28 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_flush_in_hand_is_left_alone, const char *url)
     die(url, hold_red);
     pawl_store *other = open_worker(url); /* frees the lease of the dead one */
     world      *it    = open_world(url, 1);
-    stamp(other, it->arena, (pawl_uuid){{0}});
+    marker(other, it->arena, (pawl_uuid){{0}});
     post_note(it, 1);
     world_drain(it);
     assert_string_equal(seen.text, "blue3! 1 ");
     assert_false(red_of(it).is_dead);
     close_worker(other);
     world_go_both(it, PAWL_SECONDS(11));
-    assert_string_equal(seen.text, "blue3! 1 red3! "); /* the stamp that the other left */
+    assert_string_equal(seen.text, "blue3! 1 red3! "); /* the marker that the other left */
 }
 
-/* However long it runs there: a stamp in a stream is met while its flush runs. */
+/* However long it runs there: a marker in a stream is met while its flush runs. */
 ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_runs_long_is_in_hand, const char *url)
 {
     prepare(url);
-    pawl_store       *other = open_worker(url);
-    const pawl__stamp made  = {
+    pawl_store                *other = open_worker(url);
+    const pawl__history_marker made  = {
          pawl_store_worker(other).uuid, pawl_store_epoch(other), getpid(), WORLD_START, {{0}}, 0};
     world *it = open_world(url, 1);
     for (int i = 0; i < 3; i++) {
         pawl__marker_owner found;
         pawl_queue_row     row = {.crashes = 1,
-                                  .history = pawl__stamp_add(it->arena, PAWL_TEXT(""), &made)};
+                                  .history = pawl__history_marker_add(it->arena, PAWL_TEXT(""), &made)};
         must(pawl__marker_take(it->endpoint->worker, "flush", &row, &found, world_error()));
         assert_int_equal(found, PAWL__MARKER_IN_FLIGHT);
         world_go_both(it, PAWL_MINUTES(2));
@@ -426,7 +426,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_note_under_the_process_needs_no_row, const char 
 }
 
 /* In memory, where a worker dies beside one that runs on. That one ends the row of the dead, which frees
- * what it had leased, and remembers whose stamp it meets then. */
+ * what it had leased, and remembers whose marker it meets then. */
 TEST(e26_who_ends_the_row_remembers_the_death)
 {
     const char *url = "memory:beside";

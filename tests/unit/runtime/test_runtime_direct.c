@@ -203,7 +203,7 @@ ON_ALL_STORES(e34_a_refused_copy_of_a_lost_connection_is_no_second_one, const ch
 {
     pawl__deliveries hand;
     reading         *r = open_picky(url, &hand);
-    pawl__intake_lose(r->inbound);
+    pawl__intake_disconnect(r->inbound);
     takes_in(r, 1);
     is_dead_in_flight(r, &hand);
 }

@@ -18,7 +18,7 @@
 
 PAWL_RECORD(card, A_NUMBER);
 PAWL_RECORD(coin, A_NUMBER);
-PAWL_RECORD(stamp, A_NUMBER);
+PAWL_RECORD(marker, A_NUMBER);
 
 static int flushes;
 static int failures;                  /* of the next calls */
@@ -47,24 +47,24 @@ static pawl_code on_coins(pawl_context *ctx, const coin *messages, size_t count)
 }
 PAWL_BATCH_HANDLER(on_coins, coin);
 
-static pawl_code on_stamps(pawl_context *ctx, const stamp *messages, size_t count)
+static pawl_code on_stamps(pawl_context *ctx, const marker *messages, size_t count)
 {
     (void)messages, (void)count;
     return hand_over(ctx);
 }
-PAWL_BATCH_HANDLER(on_stamps, stamp);
+PAWL_BATCH_HANDLER(on_stamps, marker);
 
-static const pawl_aggregator cards  = {.name         = "Cards",
-                                       .handle       = PAWL_HANDLE(on_cards),
-                                       .max          = 4,
-                                       .period       = PAWL_DAYS(1000),
-                                       .attempts_max = 3};
-static const pawl_aggregator coins  = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
-static const pawl_aggregator stamps = {
-    .name = "Stamps", .handle = PAWL_HANDLE(on_stamps), .size = 2};
+static const pawl_aggregator cards = {.name         = "Cards",
+                                      .handle       = PAWL_HANDLE(on_cards),
+                                      .max          = 4,
+                                      .period       = PAWL_DAYS(1000),
+                                      .attempts_max = 3};
+static const pawl_aggregator coins = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
+static const pawl_aggregator markers = {
+    .name = "Markers", .handle = PAWL_HANDLE(on_stamps), .size = 2};
 
 static const pawl_endpoint_spec yard        = {.name        = "yard",
-                                               .aggregators = PAWL_AGGREGATORS(&cards, &coins, &stamps)};
+                                               .aggregators = PAWL_AGGREGATORS(&cards, &coins, &markers)};
 static const pawl_application   application = APPLICATION("leaving", &yard);
 
 /* ---- Both clocks ---------------------------------------------------------------- */
@@ -138,7 +138,7 @@ ON_ALL_STORES(e20_a_message_waits_for_a_step_of_flushes_at_most, const char *url
 {
     world *it = open_world(url);
     add_rows(it, "Coins", "coin", 2);
-    add_rows(it, "Stamps", "stamp", 2);
+    add_rows(it, "Markers", "marker", 2);
     post_cards(it, 1);
     in_each                 = use_the_time;
     pawl_endpoint *endpoint = open_timed(url);
@@ -171,7 +171,7 @@ ON_ALL_STORES(e20_a_message_waits_for_some_looks_at_partitions_at_most, const ch
 {
     world *it = open_world(url);
     add_rows(it, "Coins", "coin", 1);
-    add_rows(it, "Stamps", "stamp", 1);
+    add_rows(it, "Markers", "marker", 1);
     counted                 = 0;
     pawl_endpoint *endpoint = open_timed(hook_url(url));
     hook_set(use_time_to_count, it);
@@ -189,9 +189,9 @@ ON_ALL_STORES(e18_the_next_step_flushes_what_a_commit_filled, const char *url)
 {
     world *it = open_world(url);
     add_rows(it, "Coins", "coin", 1);
-    add_rows(it, "Stamps", "stamp", 1);
+    add_rows(it, "Markers", "marker", 1);
     world_post(it, NULL, PAWL_MESSAGE(coin, .number = 1));
-    world_post(it, NULL, PAWL_MESSAGE(stamp, .number = 2));
+    world_post(it, NULL, PAWL_MESSAGE(marker, .number = 2));
     in_each                 = use_the_time;
     pawl_endpoint *endpoint = open_timed(url);
     step_of(endpoint);
@@ -206,7 +206,7 @@ ON_ALL_STORES(e20_an_isolated_step_hands_over_all, const char *url)
 {
     world *it = open_world(url);
     add_rows(it, "Coins", "coin", 2);
-    add_rows(it, "Stamps", "stamp", 2);
+    add_rows(it, "Markers", "marker", 2);
     in_each                 = use_the_time;
     pawl_endpoint *endpoint = open_timed(url);
     step_of(endpoint);
@@ -222,7 +222,7 @@ ON_ALL_STORES(e20_under_a_virtual_clock_a_step_has_no_end, const char *url)
 {
     world *it = open_world(hook_url(url));
     add_rows(it, "Coins", "coin", 2);
-    add_rows(it, "Stamps", "stamp", 2);
+    add_rows(it, "Markers", "marker", 2);
     hook_set(use_time_to_count, it);
     step_of(it->endpoint);
     hook_set(NULL, NULL);
@@ -392,7 +392,7 @@ ON_ALL_STORES(e36_partitions_are_counted_once_for_all_workers_at_a_start, const 
 {
     world *it = open_world(url);
     add_rows(it, "Coins", "coin", 1);
-    add_rows(it, "Stamps", "stamp", 1);
+    add_rows(it, "Markers", "marker", 1);
     counted                 = 0;
     pawl_endpoint *endpoint = open_timed(hook_url(url));
     hook_set(note_count, NULL);

@@ -153,7 +153,7 @@ TEST(o29_a_long_call_that_was_not_watched_is_told_at_its_end)
 static bool needs_beat(void)
 {
     pawl_worker_id worker;
-    return pawl__app_call_needs_beat(&t.hand, t.it.endpoint, &worker);
+    return pawl__app_call_needs_heartbeat(&t.hand, t.it.endpoint, &worker);
 }
 
 /* Only in the application's code, and no longer than a handler may take, which is five minutes. */
@@ -162,7 +162,7 @@ TEST(a_worker_of_heartbeats_needs_them_while_its_handler_may_run)
     begin();
     assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &call));
     assert_false(needs_beat());
-    t.hand.has_beats = true;
+    t.hand.has_heartbeats = true;
     assert_true(needs_beat());
     pass(PAWL_MINUTES(5) - 1);
     assert_true(needs_beat());

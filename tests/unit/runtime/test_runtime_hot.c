@@ -121,7 +121,7 @@ static void wait_until(bool (*is_reached)(fixture *it, long wanted), fixture *it
         patience_wait(&left, "%ld did not come", wanted);
 }
 
-static bool is_elsewhere(fixture *it, long wanted)
+static bool is_busy(fixture *it, long wanted)
 {
     (void)it;
     return locks_counted().elsewhere >= wanted;
@@ -188,7 +188,7 @@ ON_ALL_STORES(s9_a_worker_that_gives_way_pauses, const char *url)
     locks_counts before = locks_counted();
     int64_t      from   = monotonic();
     runner_start(&it.run);
-    wait_until(is_elsewhere, &it, before.elsewhere + 5);
+    wait_until(is_busy, &it, before.elsewhere + 5);
     locks_counts after  = locks_counted();
     int64_t      length = monotonic() - from;
     long         looks  = after.elsewhere - before.elsewhere;
@@ -220,7 +220,7 @@ ON_ALL_STORES(s9_among_many_workers_it_pauses_longer, const char *url)
     long    before = locks_counted().elsewhere;
     int64_t from   = monotonic();
     runner_start(&it.run);
-    wait_until(is_elsewhere, &it, before + 4);
+    wait_until(is_busy, &it, before + 4);
     assert_true(monotonic() - from >= 3 * PAWL_MILLISECONDS(20 + 40 + 80));
     runner_stop(&it.run);
     locks_hold(NULL);

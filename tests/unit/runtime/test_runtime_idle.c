@@ -13,7 +13,7 @@
 
 #ifdef PAWL_HAVE_POSTGRES
 
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 #include "support/thread.h"
 
 #include <dlfcn.h>
@@ -245,7 +245,7 @@ static void idle_until(pawl_time time)
     }
 }
 
-static int64_t count_of(ground *p, const char *condition)
+static int64_t count_of(fixture *p, const char *condition)
 {
     return raw_number(
         p->pg, test_text("select coalesce(sum(s.calls), 0) from public.pg_stat_statements as s "
@@ -253,7 +253,7 @@ static int64_t count_of(ground *p, const char *condition)
                          p->schema, condition));
 }
 
-static void show_statements(ground *p)
+static void show_statements(fixture *p)
 {
     PGresult *result;
     result = PQexec(
@@ -274,7 +274,7 @@ typedef struct counts {
     int64_t gone;    /* how often the server forgot statements */
 } counts;
 
-static counts count_all(ground *p)
+static counts count_all(fixture *p)
 {
     return (counts){.sent    = atomic_load(&sent_count),
                     .seen    = count_of(p, "true"),
@@ -284,7 +284,7 @@ static counts count_all(ground *p)
 }
 
 /* Of an hour, after six minutes in which all comes to rest. */
-static counts measure(ground *p)
+static counts measure(fixture *p)
 {
     counts    first, last;
     pawl_time begin = pawl_clock_now(machine) + PAWL_MINUTES(6);
@@ -300,7 +300,7 @@ static counts measure(ground *p)
                     .keeping = last.keeping - first.keeping};
 }
 
-static void make_role(ground *p)
+static void make_role(fixture *p)
 {
     raw_run(p->pg, "create extension if not exists pg_stat_statements schema public");
     raw_run(p->pg, test_text("create role %s superuser", p->schema));
@@ -310,13 +310,13 @@ static void make_role(ground *p)
              "&options=-c%%20role%%3D%s%%20-c%%20pg_stat_statements.track%%3Dtop", p->schema);
 }
 
-static void drop_role(ground *p)
+static void drop_role(fixture *p)
 {
     raw_run(p->pg, test_text("drop owned by %s cascade; drop role %s", p->schema, p->schema));
 }
 
 /* Marks and messages for later lie there, as they do in real tables. */
-static void fill_tables(ground *p)
+static void fill_tables(fixture *p)
 {
     raw_run(p->pg, "insert into pawl_inbox (\"Endpoint\", \"MessageId\", \"Outcome\", \"At\") "
                    "select 'orders', gen_random_uuid()::text, 'handled', now() "
@@ -325,7 +325,7 @@ static void fill_tables(ground *p)
                    "from unnest(array['plain', 'orders', 'packing', 'everything']) as q");
 }
 
-static void idle_within_budget(ground *p, const idle_case *it)
+static void idle_within_budget(fixture *p, const idle_case *it)
 {
     const pawl_route routes[] = {{.name = "abroad", .url = "memory:abroad"}, {.name = NULL}};
     make_role(p);
@@ -356,41 +356,41 @@ static void idle_within_budget(ground *p, const idle_case *it)
     assert_true(hour.keeping <= it->keeping_max * MINUTES);
 }
 
-ON_GROUND(a_plain_endpoint_is_idle, ground *p)
+ON_FIXTURE(a_plain_endpoint_is_idle, fixture *p)
 {
     idle_within_budget(p, &(idle_case){"plain", 1, false, 7, 0});
 }
 
-ON_GROUND(four_workers_are_idle, ground *p)
+ON_FIXTURE(four_workers_are_idle, fixture *p)
 {
     idle_within_budget(p, &(idle_case){"plain", 4, false, 14, 0});
 }
 
-ON_GROUND(an_endpoint_with_timeouts_is_idle, ground *p)
+ON_FIXTURE(an_endpoint_with_timeouts_is_idle, fixture *p)
 {
     idle_within_budget(p, &(idle_case){"orders", 1, false, 13, 0});
 }
 
-ON_GROUND(an_endpoint_with_an_aggregator_is_idle, ground *p)
+ON_FIXTURE(an_endpoint_with_an_aggregator_is_idle, fixture *p)
 {
     idle_within_budget(p, &(idle_case){"packing", 1, false, 13, 0});
 }
 
-ON_GROUND(an_endpoint_with_a_route_is_idle, ground *p)
+ON_FIXTURE(an_endpoint_with_a_route_is_idle, fixture *p)
 {
     idle_within_budget(p, &(idle_case){"plain", 1, true, 10, 9});
 }
 
-ON_GROUND(an_endpoint_with_a_projection_is_idle, ground *p)
+ON_FIXTURE(an_endpoint_with_a_projection_is_idle, fixture *p)
 {
     idle_within_budget(p, &(idle_case){"reading", 1, false, 17, 4});
 }
 
-ON_GROUND(an_endpoint_with_everything_is_idle, ground *p)
+ON_FIXTURE(an_endpoint_with_everything_is_idle, fixture *p)
 {
     idle_within_budget(p, &(idle_case){"everything", 4, true, 48, 13});
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -249,7 +249,7 @@ ON_ALL_STORES(the_next_reader_of_an_ordered_endpoint_goes_on_from_the_last_due_t
         if (steps[i].then == LEAVES)
             pawl__intake_leave(r->inbound);
         if (steps[i].then == LOSES)
-            pawl__intake_lose(r->inbound);
+            pawl__intake_disconnect(r->inbound);
     }
     endpoint->settings.business = clocks[0];
     r->inbound                  = inbound[0];

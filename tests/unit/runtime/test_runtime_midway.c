@@ -82,18 +82,18 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
 static const pawl_transport_ops slow_sink = PAWL_OUTBOUND(deliver);
 static const pawl_route routes[] = {{.name = "far", .outbound = &slow_sink}, {.name = NULL}};
 
-/* ---- A ground ------------------------------------------------------------------------ */
+/* ---- A fixture ------------------------------------------------------------------------ */
 
-typedef struct ground {
+typedef struct fixture {
     pawl_store  *store; /* to look */
     pawl_sender *sender;
     pawl_arena  *arena;
     runner       endpoint;
-} ground;
+} fixture;
 
-static void open_ground(ground *p, const char *url)
+static void open_fixture(fixture *p, const char *url)
 {
-    *p = (ground){.arena = pawl_arena_create(0)};
+    *p = (fixture){.arena = pawl_arena_create(0)};
     world_make_tables(url, &application);
     must(pawl_store_open(url, NULL, &p->store, world_error()));
     must(pawl_sender_open(url, NULL, &p->sender, world_error()));
@@ -103,21 +103,21 @@ static void open_ground(ground *p, const char *url)
     gate_close();
 }
 
-static void close_ground(ground *p)
+static void close_fixture(fixture *p)
 {
     pawl_arena_destroy(p->arena);
     pawl_sender_close(p->sender);
     pawl_store_close(p->store);
 }
 
-static void post(ground *p, const pawl_record *record, const void *message)
+static void post(fixture *p, const pawl_record *record, const void *message)
 {
     must(pawl_sender_send(p->sender, "mill", NULL, record, message, world_error()));
     must(pawl_sender_commit(p->sender, world_error()));
 }
 
 /* Of what is in the queue, what another worker can have now. */
-static size_t claim_all(ground *p, const char *queue)
+static size_t claim_all(fixture *p, const char *queue)
 {
     pawl_store      *store = p->store;
     pawl_queue_rows  rows  = {.count = 0};
@@ -138,8 +138,8 @@ static size_t claim_all(ground *p, const char *queue)
  * there, in commits that return. */
 ON_ALL_STORES(o22_no_commit_waits_for_a_sink, const char *url)
 {
-    ground p;
-    open_ground(&p, url);
+    fixture p;
+    open_fixture(&p, url);
     runner_open(&p.endpoint, &application, NULL, url,
                 (pawl_endpoint_options){.workers = 1, .routes = routes});
     post(&p, PAWL_MESSAGE(abroad, .number = 1));
@@ -152,14 +152,14 @@ ON_ALL_STORES(o22_no_commit_waits_for_a_sink, const char *url)
     gate_open();
     wait_for_count(&delivered, 2);
     runner_close(&p.endpoint);
-    close_ground(&p);
+    close_fixture(&p);
 }
 
 /* The message in hand is finished; the others are free at once, and nothing is counted. */
 ON_ALL_STORES(e16_stopping_gives_back_what_is_claimed, const char *url)
 {
-    ground p;
-    open_ground(&p, url);
+    fixture p;
+    open_fixture(&p, url);
     for (int32_t i = 1; i <= 3; i++)
         post(&p, PAWL_MESSAGE(slow_work, .number = i));
     runner_open(&p.endpoint, &application, NULL, url,
@@ -173,13 +173,13 @@ ON_ALL_STORES(e16_stopping_gives_back_what_is_claimed, const char *url)
     assert_int_equal(claim_all(&p, "mill"), 2);
     assert_int_equal(test_stats(p.store, p.arena).counters.failures, 0);
     runner_destroy(&p.endpoint);
-    close_ground(&p);
+    close_fixture(&p);
 }
 
 /* A stop ends retries in memory and the batch: what failed in vain is not dead, though it has no delayed retry. */
-static void stop_in_failure(ground *p, const char *url, const pawl_application *used)
+static void stop_in_failure(fixture *p, const char *url, const pawl_application *used)
 {
-    open_ground(p, url);
+    open_fixture(p, url);
     fails = true;
     for (int32_t i = 1; i <= 3; i++)
         post(p, PAWL_MESSAGE(slow_work, .number = i));
@@ -195,12 +195,12 @@ static void stop_in_failure(ground *p, const char *url, const pawl_application *
     assert_int_equal(test_stats(p->store, p->arena).counters.failures, 1);
     assert_int_equal(claim_all(p, "mill"), 3);
     runner_destroy(&p->endpoint);
-    close_ground(p);
+    close_fixture(p);
 }
 
 ON_ALL_STORES(e29_stopping_ends_immediate_retries, const char *url)
 {
-    ground p;
+    fixture p;
     stop_in_failure(&p, url, &application);
 }
 
@@ -208,7 +208,7 @@ TESTS(e29_stopping_ends_immediate_retries_with_own_sql, const char *url,
       STORE_ROW(e29_stopping_ends_immediate_retries_with_own_sql, "sqlite"),
       STORE_ROW(e29_stopping_ends_immediate_retries_with_own_sql, "postgres"))
 {
-    ground p;
+    fixture p;
     stop_in_failure(&p, url, &sql_application);
 }
 

@@ -218,14 +218,14 @@ ON_ALL_STORES(s9_without_other_work_the_claims_are_freed, const char *url)
     bump_it("a");
     world_step(&it);
     assert_string_equal(seen.text, "bump(a) back ");
-    assert_true(second->gave_way);
+    assert_true(second->found_all_busy);
     assert_true(second_step.is_idle);
     assert_int_equal(second->claim_count, 8);
-    assert_int_equal(second->way_backs, 1);
+    assert_int_equal(second->busy_pauses, 1);
     step_second(); /* the owner was asked, and keeps it a little longer */
-    assert_true(second->gave_way);
+    assert_true(second->found_all_busy);
     assert_int_equal(second->claim_count, 16);
-    assert_int_equal(second->way_backs, 2);
+    assert_int_equal(second->busy_pauses, 2);
     pawl_queue_rows rows = world_queue(&it, "desk");
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].due, WORLD_START);
@@ -233,7 +233,7 @@ ON_ALL_STORES(s9_without_other_work_the_claims_are_freed, const char *url)
     assert_int_equal(count_of("a"), 3);
     bump_it("b");
     step_second();
-    assert_int_equal(second->way_backs, 0);
+    assert_int_equal(second->busy_pauses, 0);
     assert_int_equal(second->claim_count, second->batch_max);
 }
 

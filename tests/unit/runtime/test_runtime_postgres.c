@@ -7,7 +7,7 @@
 
 #ifdef PAWL_HAVE_POSTGRES
 
-#include "contract/postgres_ground.h"
+#include "contract/postgres_fixture.h"
 #include "pawl/store_alarm.h"
 #include "support/thread.h"
 
@@ -45,7 +45,7 @@ static const pawl_application   application = APPLICATION("waking", &plain, &ord
 
 /* As many sessions of the schema's wait for their clients, and hold the lock that
  * sleepers share. The lock's number is in no table: all of the database are seen. */
-static void wait_for_sleepers(ground *p, int wanted)
+static void wait_for_sleepers(fixture *p, int wanted)
 {
     patience    left = patience_of(THREAD_SECONDS);
     const char *sql =
@@ -58,7 +58,7 @@ static void wait_for_sleepers(ground *p, int wanted)
 }
 
 /* Sent by a session without pawl. Without a call they would sleep for a minute. */
-ON_GROUND(messages_of_others_wake_all_workers, ground *p)
+ON_FIXTURE(messages_of_others_wake_all_workers, fixture *p)
 {
     world_make_tables(p->url, &application);
     atomic_store(&ping_count, 0);
@@ -73,7 +73,7 @@ ON_GROUND(messages_of_others_wake_all_workers, ground *p)
 }
 
 /* The worker sleeps until then, not for the minute that it would sleep else. */
-ON_GROUND(a_worker_sleeps_until_its_timeout, ground *p)
+ON_FIXTURE(a_worker_sleeps_until_its_timeout, fixture *p)
 {
     world_make_tables(p->url, &application);
     atomic_store(&payments, 0);
@@ -106,7 +106,7 @@ static const pawl_transport_ops outbound = PAWL_OUTBOUND(take);
 static const pawl_route         routes[] = {{.name = "far", .outbound = &outbound}, {.name = NULL}};
 
 /* Leaves a row of the outbox in a table of the test's own. */
-static void keep_row(ground *p)
+static void keep_row(fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     COMMIT_OK(p, store, outbox_add, NOW, .endpoint = PAWL_TEXT("plain"),
@@ -119,7 +119,7 @@ static void keep_row(ground *p)
 }
 
 /* All sleep, and the row is committed without a word: the next look finds it. */
-ON_GROUND(o21_a_lost_notification_delays_until_the_next_look, ground *p)
+ON_FIXTURE(o21_a_lost_notification_delays_until_the_next_look, fixture *p)
 {
     world_make_tables(p->url, &application);
     keep_row(p);
@@ -148,7 +148,7 @@ static const pawl_transport_ops nowhere = PAWL_OUTBOUND(refuse);
 static const pawl_route no_routes[]     = {{.name = "far", .outbound = &nowhere}, {.name = NULL}};
 
 /* A row of the outbox is there; a handle of the test's own. */
-static pawl_store *put_row(ground *p)
+static pawl_store *put_row(fixture *p)
 {
     world_make_tables(p->url, &application);
     keep_row(p);
@@ -156,7 +156,7 @@ static pawl_store *put_row(ground *p)
     return open_store(p, p->url);
 }
 
-static void begin_unreachable(ground *p, int64_t delay, int64_t delay_max)
+static void begin_unreachable(fixture *p, int64_t delay, int64_t delay_max)
 {
     snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
              p->schema);
@@ -168,7 +168,7 @@ static void begin_unreachable(ground *p, int64_t delay, int64_t delay_max)
 }
 
 /* The alarm stands, and both sessions are from after that time, in microseconds. */
-static void wait_for_alarm(ground *p, pawl_store *store, int64_t after)
+static void wait_for_alarm(fixture *p, pawl_store *store, int64_t after)
 {
     patience        left = patience_of(THREAD_SECONDS);
     pawl_alarm_rows rows = {.count = 0};
@@ -186,7 +186,7 @@ static void wait_for_alarm(ground *p, pawl_store *store, int64_t after)
 
 /* A service that lost its connection between two commits takes its lock again in the same epoch, and what it raised
  * stands; else it raises it anew. */
-ON_GROUND(o23_an_alarm_outlives_the_connection, ground *p)
+ON_FIXTURE(o23_an_alarm_outlives_the_connection, fixture *p)
 {
     pawl_store *store = put_row(p);
     const char *sql =
@@ -204,7 +204,7 @@ ON_GROUND(o23_an_alarm_outlives_the_connection, ground *p)
 }
 
 /* While a route is away no claim takes its rows off the outbox, whose rows would wake the service again and again. */
-ON_GROUND(o12_a_service_sleeps_while_its_route_is_away, ground *p)
+ON_FIXTURE(o12_a_service_sleeps_while_its_route_is_away, fixture *p)
 {
     patience        left  = patience_of(THREAD_SECONDS);
     pawl_alarm_rows rows  = {.count = 0};
@@ -229,7 +229,7 @@ ON_GROUND(o12_a_service_sleeps_while_its_route_is_away, ground *p)
 }
 
 /* Nobody calls there. */
-ON_GROUND(behind_a_pooler_workers_poll, ground *p)
+ON_FIXTURE(behind_a_pooler_workers_poll, fixture *p)
 {
     const char *pooler = getenv("PAWL_TEST_PGBOUNCER");
     if (pooler == NULL || pooler[0] == '\0') {
@@ -250,6 +250,6 @@ ON_GROUND(behind_a_pooler_workers_poll, ground *p)
     }
 }
 
-int (*const tests_missing)(void) = ground_is_missing;
+int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

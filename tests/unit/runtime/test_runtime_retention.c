@@ -352,7 +352,7 @@ TEST(an_endpoint_with_messages_announces_its_retention)
 /* The machine's clock is ahead of the server's, or behind it. */
 TEST(e34_a_server_tells_the_time_of_a_sweep)
 {
-    pawl__believed believed = {0};
+    pawl__sweep_clock believed = {0};
     assert_int_equal(pawl__retention_time(&believed, 500, 0, 900, 1), 500);
     assert_int_equal(pawl__retention_time(&believed, 500, 0, 400, 2), 400);
     assert_int_equal(believed.time, 0);
@@ -360,10 +360,10 @@ TEST(e34_a_server_tells_the_time_of_a_sweep)
 
 TEST(e34_a_clock_that_is_ahead_is_believed_after_a_day)
 {
-    const pawl_time start    = WORLD_START;
-    pawl__believed  believed = {0};
-    int64_t         up       = 7; /* monotonic */
-    pawl_time       ahead    = start + PAWL_DAYS(21);
+    const pawl_time   start    = WORLD_START;
+    pawl__sweep_clock believed = {0};
+    int64_t           up       = 7; /* monotonic */
+    pawl_time         ahead    = start + PAWL_DAYS(21);
     assert_int_equal(pawl__retention_time(&believed, 0, start, ahead, up), start);
     up += PAWL_HOURS(23);
     ahead += PAWL_HOURS(23);
@@ -388,7 +388,7 @@ TEST(e34_a_clock_that_is_ahead_is_believed_after_a_day)
 
 TEST(e34_the_first_clock_of_a_store_without_records_is_believed)
 {
-    pawl__believed believed = {0};
+    pawl__sweep_clock believed = {0};
     assert_int_equal(pawl__retention_time(&believed, 0, 0, WORLD_START, 7), WORLD_START);
     assert_int_equal(pawl__retention_time(&believed, 0, 0, WORLD_START + PAWL_DAYS(9), 8),
                      WORLD_START + 1);

@@ -138,20 +138,20 @@ static const pawl_endpoint_spec owning = {
 
 static const pawl_application own_application = APPLICATION("own", &owning);
 
-/* ---- A ground ------------------------------------------------------------------------ */
+/* ---- A fixture ------------------------------------------------------------------------ */
 
-typedef struct ground {
+typedef struct fixture {
     const char             *url;
     const pawl_application *application;
     pawl_clock             *machine;
     pawl_store             *store; /* to look */
     pawl_arena             *arena;
     runner                  first, second;
-} ground;
+} fixture;
 
-static void open_ground(ground *p, const char *url, const pawl_application *used)
+static void open_fixture(fixture *p, const char *url, const pawl_application *used)
 {
-    *p = (ground){.url = url, .application = used, .machine = pawl_clock_create(WORLD_START)};
+    *p = (fixture){.url = url, .application = used, .machine = pawl_clock_create(WORLD_START)};
     world_make_tables(url, used);
     must(pawl_store_open(url, NULL, &p->store, world_error()));
     p->arena = pawl_arena_create(0);
@@ -162,7 +162,7 @@ static void open_ground(ground *p, const char *url, const pawl_application *used
 }
 
 /* A thread that was given up may look at its clock later: clocks stay until the program ends. */
-static void close_ground(ground *p)
+static void close_fixture(fixture *p)
 {
     static pawl_clock *clocks[100], **next = clocks;
     world_quiet();
@@ -171,7 +171,7 @@ static void close_ground(ground *p)
     *next++ = p->machine;
 }
 
-static void post_json(ground *p, const char *id, const char *type)
+static void post_json(fixture *p, const char *id, const char *type)
 {
     pawl_sender      *sender = NULL;
     pawl_send_options send   = {PAWL_SEND_OPTIONS_HEAD, .id = id};
@@ -182,19 +182,19 @@ static void post_json(ground *p, const char *id, const char *type)
     pawl_sender_close(sender);
 }
 
-static void start(ground *p, runner *it, pawl_endpoint_options options)
+static void start(fixture *p, runner *it, pawl_endpoint_options options)
 {
     options.machine = p->machine;
     runner_open(it, p->application, NULL, p->url, options);
 }
 
-static void pass(ground *p, int64_t time)
+static void pass(fixture *p, int64_t time)
 {
     pawl_clock_set(p->machine, pawl_clock_now(p->machine) + time);
 }
 
 /* Stops, and the clock goes on: the run ends without what is in the gate. */
-static void stop_and_give_up(ground *p, runner *it)
+static void stop_and_give_up(fixture *p, runner *it)
 {
     pawl_endpoint_stop(it->endpoint);
     patience left = patience_of(THREAD_SECONDS);
@@ -224,7 +224,7 @@ static void wait_until_back(runner *it)
     wait_until_left(it, 0);
 }
 
-static int64_t queued(ground *p, const char *queue)
+static int64_t queued(fixture *p, const char *queue)
 {
     pawl_stats stats = test_stats(p->store, p->arena);
     for (size_t i = 0; i < stats.queue_count; i++)
@@ -233,7 +233,7 @@ static int64_t queued(ground *p, const char *queue)
     return 0;
 }
 
-static void wait_for_queued(ground *p, const char *queue, int64_t wanted)
+static void wait_for_queued(fixture *p, const char *queue, int64_t wanted)
 {
     patience left = patience_of(THREAD_SECONDS);
     while (queued(p, queue) != wanted)
@@ -246,8 +246,8 @@ static void wait_for_queued(ground *p, const char *queue, int64_t wanted)
  * stands still; what it did takes no effect when it returns. */
 ON_ALL_STORES(e29_stopping_gives_up_a_handler_that_does_not_return, const char *url)
 {
-    ground p;
-    open_ground(&p, url, &application);
+    fixture p;
+    open_fixture(&p, url, &application);
     post_json(&p, "m-1", "stubborn");
     post_json(&p, "m-2", "stubborn");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1});
@@ -273,14 +273,14 @@ ON_ALL_STORES(e29_stopping_gives_up_a_handler_that_does_not_return, const char *
                              world_error()));
     runner_destroy(&p.second);
     runner_destroy(&p.first);
-    close_ground(&p);
+    close_fixture(&p);
 }
 
 /* Nothing of the application is called any more, and nothing is written. */
 ON_ALL_STORES(e29_what_was_given_up_writes_nothing, const char *url)
 {
-    ground p;
-    open_ground(&p, url, &application);
+    fixture p;
+    open_fixture(&p, url, &application);
     post_json(&p, "m-1", "late");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1});
     gate_wait(1);
@@ -294,14 +294,14 @@ ON_ALL_STORES(e29_what_was_given_up_writes_nothing, const char *url)
     assert_int_equal(test_stats(p.store, p.arena).counters.messages, 0);
     assert_int_equal(test_stats(p.store, p.arena).counters.failures, 0);
     runner_destroy(&p.first);
-    close_ground(&p);
+    close_fixture(&p);
 }
 
 /* The last that needs it frees the endpoint. */
 ON_ALL_STORES(e29_an_endpoint_may_go_before_what_was_given_up, const char *url)
 {
-    ground p;
-    open_ground(&p, url, &application);
+    fixture p;
+    open_fixture(&p, url, &application);
     for (int i = 0; i < 2; i++)
         post_json(&p, i == 0 ? "m-1" : "m-2", "stubborn");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 2, .batch_messages = 1});
@@ -314,7 +314,7 @@ ON_ALL_STORES(e29_an_endpoint_may_go_before_what_was_given_up, const char *url)
     gate_open();
     wait_for_count(&gate_ended, 2);
     assert_int_equal(queued(&p, "holding"), 2);
-    close_ground(&p);
+    close_fixture(&p);
 }
 
 typedef struct named {
@@ -333,8 +333,8 @@ ON_ALL_STORES(e29_what_does_not_return_is_named, const char *url)
         {"pile", "p-1", "partition Piles of type pile is in handler on_pile for "},
     };
     for (size_t i = 0; i < COUNT(all); i++) {
-        ground p;
-        open_ground(&p, url, &application);
+        fixture p;
+        open_fixture(&p, url, &application);
         post_json(&p, all[i].id, all[i].type);
         start(&p, &p.first,
               (pawl_endpoint_options){.workers = 1, .not_found_wait = PAWL_MILLISECONDS(1)});
@@ -352,15 +352,15 @@ ON_ALL_STORES(e29_what_does_not_return_is_named, const char *url)
         while (test_stats(p.store, p.arena).aggregator_rows > 0)
             patience_wait(&left, "the partition is not handed over");
         runner_close(&p.second);
-        close_ground(&p);
+        close_fixture(&p);
     }
 }
 
 /* A server ends the transaction that the handler has open. */
 ON_STORE(e29_a_transaction_of_what_is_given_up_is_ended, const char *url, "postgres")
 {
-    ground p;
-    open_ground(&p, url, &own_application);
+    fixture p;
+    open_fixture(&p, url, &own_application);
     post_json(&p, "m-1", "own");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1});
     gate_wait(1);
@@ -375,14 +375,14 @@ ON_STORE(e29_a_transaction_of_what_is_given_up_is_ended, const char *url, "postg
     runner_close(&p.second);
     runner_destroy(&p.first);
     assert_int_equal(queued(&p, "noted"), 1);
-    close_ground(&p);
+    close_fixture(&p);
 }
 
 /* A file's write lock is its connection's until the handler returns: so it is said. */
 ON_STORE(e29_a_file_is_locked_until_what_was_given_up_returns, const char *url, "sqlite")
 {
-    ground p;
-    open_ground(&p, url, &own_application);
+    fixture p;
+    open_fixture(&p, url, &own_application);
     post_json(&p, "m-1", "own");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .deadline = PAWL_MILLISECONDS(50)});
     gate_wait(1);
@@ -396,7 +396,7 @@ ON_STORE(e29_a_file_is_locked_until_what_was_given_up_returns, const char *url, 
     wait_for_queued(&p, "owning", 0);
     runner_close(&p.second);
     assert_int_equal(queued(&p, "noted"), 1);
-    close_ground(&p);
+    close_fixture(&p);
 }
 
 /* ---- Sinks ---------------------------------------------------------------------------------- */
@@ -429,8 +429,8 @@ static const pawl_route slow_routes[] = {{.name = "far", .outbound = &slow_sink}
 /* The row is not settled, and another runner delivers it: once more, if it came through. */
 ON_ALL_STORES(e29_stopping_gives_up_a_sink_that_does_not_return, const char *url)
 {
-    ground p;
-    open_ground(&p, url, &application);
+    fixture p;
+    open_fixture(&p, url, &application);
     atomic_store(&delivered, 0);
     atomic_store(&closed, 0);
     post_json(&p, "m-1", "abroad");
@@ -450,14 +450,14 @@ ON_ALL_STORES(e29_stopping_gives_up_a_sink_that_does_not_return, const char *url
     while (test_stats(p.store, p.arena).outbox_pending > 0)
         patience_wait(&left, "the row is not settled");
     runner_close(&p.second);
-    close_ground(&p);
+    close_fixture(&p);
 }
 
 /* In time: all is finished, and settled. */
 ON_ALL_STORES(o29_stopping_waits_for_a_sink_that_is_called, const char *url)
 {
-    ground p;
-    open_ground(&p, url, &application);
+    fixture p;
+    open_fixture(&p, url, &application);
     post_json(&p, "m-1", "abroad");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .routes = slow_routes});
     gate_wait(1);
@@ -469,15 +469,15 @@ ON_ALL_STORES(o29_stopping_waits_for_a_sink_that_is_called, const char *url)
     world_ok(p.first.code, &p.first.error);
     assert_int_equal(test_stats(p.store, p.arena).outbox_pending, 0);
     runner_destroy(&p.first);
-    close_ground(&p);
+    close_fixture(&p);
 }
 
 /* ---- What takes long ------------------------------------------------------------------------- */
 
 ON_ALL_STORES(e29_what_takes_long_is_said_once, const char *url)
 {
-    ground p;
-    open_ground(&p, url, &application);
+    fixture p;
+    open_fixture(&p, url, &application);
     post_json(&p, "m-1", "stubborn");
     start(&p, &p.first, (pawl_endpoint_options){.workers = 1});
     gate_wait(1);
@@ -495,10 +495,10 @@ ON_ALL_STORES(e29_what_takes_long_is_said_once, const char *url)
     wait_for_queued(&p, "noted", 2);
     assert_int_equal(gate_said("m-2"), 0);
     runner_close(&p.first);
-    close_ground(&p);
+    close_fixture(&p);
 }
 
-static ground *stepped;
+static fixture *stepped;
 
 static pawl_code step_slowly(pawl_context *ctx, const stubborn *message)
 {
@@ -515,8 +515,8 @@ static const pawl_application step_application = APPLICATION("steps", &stepping)
 /* Where nobody watches it is said afterwards. */
 ON_STORES(e29_a_step_that_took_long_is_said, const char *url)
 {
-    ground p;
-    open_ground(&p, url, &step_application);
+    fixture p;
+    open_fixture(&p, url, &step_application);
     stepped = &p;
     post_json(&p, "m-1", "stubborn");
     runner_create(&p.first, &step_application, NULL, url,
@@ -527,5 +527,5 @@ ON_STORES(e29_a_step_that_took_long_is_said, const char *url)
             "endpoint stepping: message m-1 of type stubborn was in handler step_slowly for 11 s"),
         1);
     runner_destroy(&p.first);
-    close_ground(&p);
+    close_fixture(&p);
 }

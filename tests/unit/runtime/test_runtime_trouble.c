@@ -387,17 +387,17 @@ TEST(patience_has_no_end)
     pawl_random_seed(&random, 1);
     for (size_t i = 0; i < COUNT(away); i++)
         for (int retries = 0; retries < 50; retries++)
-            assert_true(pawl__thread_goes_on(away[i], true, retries));
+            assert_true(pawl__thread_retries(away[i], true, retries));
     for (int retries = 0; retries < 50; retries++) {
-        assert_false(pawl__thread_goes_on(PAWL_EUNREACHABLE, false, retries));
-        assert_false(pawl__thread_goes_on(PAWL_EDENIED, false, retries));
-        assert_true(pawl__thread_goes_on(PAWL_EFULL, true, retries));
-        assert_true(pawl__thread_goes_on(PAWL_EFULL, false, retries));
-        assert_false(pawl__thread_goes_on(PAWL_ESCHEMA, true, retries));
-        assert_false(pawl__thread_goes_on(PAWL_EPERSIST, true, retries));
-        assert_int_equal(pawl__thread_goes_on(PAWL_ELOST, false, retries), retries < 10);
-        assert_int_equal(pawl__thread_goes_on(PAWL_EBUSY, false, retries), retries < 10);
-        assert_int_equal(pawl__thread_goes_on(PAWL_EFENCED, true, retries), retries < 10);
+        assert_false(pawl__thread_retries(PAWL_EUNREACHABLE, false, retries));
+        assert_false(pawl__thread_retries(PAWL_EDENIED, false, retries));
+        assert_true(pawl__thread_retries(PAWL_EFULL, true, retries));
+        assert_true(pawl__thread_retries(PAWL_EFULL, false, retries));
+        assert_false(pawl__thread_retries(PAWL_ESCHEMA, true, retries));
+        assert_false(pawl__thread_retries(PAWL_EPERSIST, true, retries));
+        assert_int_equal(pawl__thread_retries(PAWL_ELOST, false, retries), retries < 10);
+        assert_int_equal(pawl__thread_retries(PAWL_EBUSY, false, retries), retries < 10);
+        assert_int_equal(pawl__thread_retries(PAWL_EFENCED, true, retries), retries < 10);
         assert_in_range(pawl__thread_pause(retries, &random), PAWL_MILLISECONDS(45),
                         pawl__jittered_max(PAWL_SECONDS(5)));
     }

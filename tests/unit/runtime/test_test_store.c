@@ -27,7 +27,7 @@ PAWL_RECORD(room, ROOM);
 #define BILL(F) F(INT64, nights)
 PAWL_RECORD(bill, BILL);
 
-static char ground[1000]; /* URL of the store, for native_in */
+static char fixture[1000]; /* URL of the store, for native_in */
 
 static pawl_code on_stay(pawl_context *ctx, room *state, const stay *message)
 {
@@ -35,7 +35,7 @@ static pawl_code on_stay(pawl_context *ctx, room *state, const stay *message)
     const char *sql = test_text("insert into {let_rooms} values ('%.*s', %d)",
                                 PAWL_TEXT_ARGS(message->room), (int)message->nights);
     pawl_timeout(ctx, "leave", PAWL_DAYS(message->nights));
-    return native_in(ctx, ground, sql);
+    return native_in(ctx, fixture, sql);
 }
 PAWL_HANDLER(on_stay, room, stay);
 
@@ -75,7 +75,7 @@ static void refuse(const pawl_application *application, const pawl_test_options 
                    pawl_code code, const char *text)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_test *test  = (pawl_test *)ground;
+    pawl_test *test  = (pawl_test *)fixture;
     assert_int_equal(pawl_test_create(application, options, &test, &error), code);
     assert_null(test);
     if (strstr(error.text, text) == NULL)
@@ -149,7 +149,7 @@ static void give_back(const char *url)
 ON_SQL_STORES(own_sql_is_tested_again_and_again, const char *url)
 {
     pawl_test_options options = on_store(url);
-    snprintf(ground, sizeof ground, "%s", url);
+    snprintf(fixture, sizeof fixture, "%s", url);
     native_exec(url, "create table {let_rooms} (room varchar(20), nights integer)");
     for (int run = 1; run <= 2; run++) {
         pawl_test *test = open_test(&hotel, &options);
@@ -167,7 +167,7 @@ ON_SQL_STORES(own_sql_is_tested_again_and_again, const char *url)
 ON_SQL_STORES(tables_can_be_made_after_create, const char *url)
 {
     pawl_test_options options = on_store(url);
-    snprintf(ground, sizeof ground, "%s", url);
+    snprintf(fixture, sizeof fixture, "%s", url);
     pawl_test *test = open_test(&hotel, &options);
     native_exec(url, "create table {let_rooms} (room varchar(20), nights integer)");
     let_rooms(test);
@@ -184,7 +184,7 @@ ON_SQL_STORES(tables_can_be_made_after_create, const char *url)
 ON_SQL_STORES(what_is_kept_is_refused_or_emptied, const char *url)
 {
     pawl_test_options options = on_store(url);
-    snprintf(ground, sizeof ground, "%s", url);
+    snprintf(fixture, sizeof fixture, "%s", url);
     native_exec(url, "create table {let_rooms} (room varchar(20), nights integer)");
     options.is_kept = true;
     pawl_test *test = open_test(&hotel, &options);
@@ -260,7 +260,7 @@ ON_SQL_STORES(tables_of_another_version_are_left_alone, const char *url)
 ON_SQL_STORES(sagas_alone_are_something, const char *url)
 {
     pawl_test_options options = on_store(url);
-    snprintf(ground, sizeof ground, "%s", url);
+    snprintf(fixture, sizeof fixture, "%s", url);
     native_exec(url, "create table {let_rooms} (room varchar(20), nights integer)");
     options.is_kept = true;
     pawl_test *test = open_test(&hotel, &options);
@@ -365,8 +365,8 @@ ON_STORE(a_file_of_its_own_is_gone_in_the_end, const char *url, "sqlite")
     pawl_test *one = open_test(&hotel, &options), *two = open_test(&hotel, &options);
     assert_int_equal(files_in(folder), 2);
     assert_string_not_equal(pawl_test_url(one), pawl_test_url(two));
-    snprintf(ground, sizeof ground, "sqlite:%s", pawl_test_file(one));
-    native_exec(ground, "create table let_rooms (room text, nights integer)");
+    snprintf(fixture, sizeof fixture, "sqlite:%s", pawl_test_file(one));
+    native_exec(fixture, "create table let_rooms (room text, nights integer)");
     let_rooms(one);
     assert_int_equal(bills(two), 0);
     test_now(one);

@@ -32,7 +32,7 @@ static const pawl_sweep       nothing_old;
 static const pawl_changes     no_changes;
 static const pawl_diagnosis   no_diagnosis;
 static const pawl_queue_query any_message = {.queue = {.data = "orders", .size = 6}};
-static const pawl_scan        any_walk    = {.kind = PAWL_SCAN_QUEUE};
+static const pawl_scan        any_scan    = {.kind = PAWL_SCAN_QUEUE};
 
 #define COMMA , /* inside of a macro's argument */
 #define LEASE .lease = 1, .now = NOW
@@ -44,7 +44,7 @@ static const pawl_scan        any_walk    = {.kind = PAWL_SCAN_QUEUE};
 
 PLAIN_CALL(worker_open, pawl_store_worker_open(store, name, name, NOW, error))
 PLAIN_CALL(worker_close, pawl_store_worker_close(store, NOW, error))
-PLAIN_CALL(worker_beat, pawl_store_worker_beat(store, NULL, 0, NOW, error))
+PLAIN_CALL(worker_heartbeat, pawl_store_worker_heartbeat(store, NULL, 0, NOW, error))
 PLAIN_CALL(unlead, pawl_store_unlead(store, name, error))
 PLAIN_CALL(handler_transaction_begin, pawl_store_handler_transaction_begin(store, error))
 PLAIN_CALL(wait, pawl_store_wait(store, 0, -1, error))
@@ -61,7 +61,7 @@ CALL(lead_list, pawl_lead_row *items = (void *)store;
 /* Of an answer that is a list of rows. */
 #define LIST_CALL(name, type, call) \
     CALL(name, type rows = {.count = 9}, call, rows.items == NULL && rows.count == 0)
-LIST_CALL(scan, pawl_scan_rows, pawl_store_scan(store, &any_walk, NULL, &rows, error))
+LIST_CALL(scan, pawl_scan_rows, pawl_store_scan(store, &any_scan, NULL, &rows, error))
 LIST_CALL(dead_count, pawl_dead_counts, pawl_store_dead_count(store, NULL, &rows, error))
 LIST_CALL(queue_retried, pawl_queue_rows,
           pawl_store_queue_retried(store, &(pawl_retried_query){0}, NULL, &rows, error))
@@ -198,7 +198,7 @@ TEST(rows_over_what_was_asked_for_are_refused)
     pawl_queue_claim        claim  = {.count_max = 6};
     pawl_timeout_claim      due    = {.owner = us, .count_max = 6, LEASE};
     pawl_leased_batch_claim part   = {.session = us, .count_max = 6, LEASE};
-    pawl_scan               walk   = {.kind = PAWL_SCAN_QUEUE, .count_max = 6};
+    pawl_scan               scan   = {.kind = PAWL_SCAN_QUEUE, .count_max = 6};
     pawl_queue_query        query  = {.queue = name, .count_max = 6};
     pawl_queue_rows         taken  = {.count = 0};
     pawl_timeout_rows       leased = {.count = 0};
@@ -219,7 +219,7 @@ TEST(rows_over_what_was_asked_for_are_refused)
             batch);
     REFUSED("outbox_claim", pawl_store_outbox_claim(store, name, NOW, 6, NULL, &sent, &error),
             sent);
-    REFUSED("scan", pawl_store_scan(store, &walk, NULL, &rows, &error), rows);
+    REFUSED("scan", pawl_store_scan(store, &scan, NULL, &rows, &error), rows);
     REFUSED("queue_find", pawl_store_queue_find(store, &query, NULL, &found, &error), found);
 #undef REFUSED
     claim.count_max = 7;

@@ -89,7 +89,7 @@ TEST(changes_are_taken_table_by_table)
     }
     for (size_t i = 0; i < 3; i++) {
         size_t before = left;
-        left          = pawl__take_alike(items, left, alike, pawl__by_table);
+        left          = pawl__take_equal(items, left, alike, pawl__compare_by_table);
         assert_int_equal(before - left, rows[i]);
         int64_t version = -1;
         for (size_t j = 0; j < before - left; j++) {

@@ -354,7 +354,7 @@ static uint64_t wakes_of(int fd)
     return read(fd, &count, sizeof count) == (ssize_t)sizeof count ? count : 0;
 }
 
-TEST_BETWEEN(events_wake_who_reads_the_journal, reset_fake, NULL)
+TEST_BETWEEN(events_wake_who_reads_the_event_store, reset_fake, NULL)
 {
     int worker = eventfd(0, EFD_NONBLOCK), reader = eventfd(0, EFD_NONBLOCK);
     int both = eventfd(0, EFD_NONBLOCK);

@@ -461,7 +461,7 @@ static void expect_wakes(const char *what, bool of_worker, bool of_reader)
 }
 
 /* New work wakes the workers, and work that is given back, as the release and the flush of the
- * good set; new events wake the readers of the journal, the rest nobody. */
+ * good set; new events wake the readers of the event store, the rest nobody. */
 WITH_WAITERS(a_commit_wakes_whom_it_concerns)
 {
     static const pawl_change_kind work[] = {

@@ -490,7 +490,7 @@ static uint64_t wakes_of(int fd)
     return read(fd, &count, sizeof count) == (ssize_t)sizeof count ? count : 0;
 }
 
-/* Each of many waits for two stores, the odd ones for the journals. */
+/* Each of many waits for two stores, the odd ones for the event stores. */
 TEST(many_wait)
 {
     enum { MANY = 70 };

@@ -31,7 +31,7 @@ static int by_group(const void *left, const void *right)
     return a->key / GROUP - b->key / GROUP;
 }
 
-/* The marked rows of a group, and only those, are walked over from its first one. */
+/* The marked rows of a group, and only those, are scanned over from its first one. */
 static void check_group(const memory_tree *tree, tree_row *rows, int key)
 {
     const tree_row probe = {.key = key + GROUP / 2};

@@ -5,7 +5,7 @@
 #ifndef PAWL_TESTS_UNIT_RABBITMQ_FRAMES_H
 #define PAWL_TESTS_UNIT_RABBITMQ_FRAMES_H
 
-#include "contract/rabbitmq_ground.h"
+#include "contract/rabbitmq_fixture.h"
 
 #include "pawl/transport.h"
 #include "transport/rabbitmq/rabbitmq.h"

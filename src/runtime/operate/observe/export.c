@@ -34,7 +34,7 @@ static bool next_traces(pawl__observer *observer, const pawl__otlp_source *sourc
                         pawl_arena *arena, pawl_text *body)
 {
     const pawl__span *items = NULL;
-    observer->lent          = pawl__spans_lend(observer->spans, EXPORT_COUNT_MAX, &items);
+    observer->lent          = pawl__spans_peek(observer->spans, EXPORT_COUNT_MAX, &items);
     if (observer->lent == 0)
         return false;
     if (pawl__otlp_traces(source, items, observer->lent, arena, body) == PAWL_OK)

@@ -58,7 +58,7 @@ bool pawl__spans_put(pawl__spans *spans, const pawl__span *span, size_t *waiting
     return has_room;
 }
 
-size_t pawl__spans_lend(pawl__spans *spans, size_t count_max, const pawl__span **items)
+size_t pawl__spans_peek(pawl__spans *spans, size_t count_max, const pawl__span **items)
 {
     pthread_mutex_lock(&spans->mutex);
     size_t row = spans->capacity - spans->first;

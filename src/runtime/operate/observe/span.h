@@ -43,7 +43,7 @@ void         pawl__spans_destroy(pawl__spans *spans); /* accepts NULL */
 /* Copies the span. `*waiting`: number of spans in the ring. False: the oldest or this span is lost. */
 bool pawl__spans_put(pawl__spans *spans, const pawl__span *span, size_t *waiting);
 /* Lends the oldest spans, at most count_max, and returns their number. They are contiguous. */
-size_t pawl__spans_lend(pawl__spans *spans, size_t count_max, const pawl__span **items);
+size_t pawl__spans_peek(pawl__spans *spans, size_t count_max, const pawl__span **items);
 /* Frees the `count` oldest lent spans; the others stay in the ring. */
 void pawl__spans_release(pawl__spans *spans, size_t count);
 /* Counts a failed export of each lent span, frees those with `tries_max`, and returns their number. */

@@ -329,9 +329,9 @@ static const struct {
 };
 
 /* The id by which operators find the row: of the message, or the stream of an event or snapshot. */
-static pawl_text id_of(const pawl_scan *walk, const pawl_scan_row *row, pawl_arena *arena)
+static pawl_text id_of(const pawl_scan *scan, const pawl_scan_row *row, pawl_arena *arena)
 {
-    switch (walk->kind) {
+    switch (scan->kind) {
     case PAWL_SCAN_TIMEOUTS: return pawl__arena_uuid(arena, row->id);
     case PAWL_SCAN_OUTBOX: return pawl_arena_printf(arena, "%lld", (long long)row->number);
     case PAWL_SCAN_EVENTS:
@@ -342,25 +342,25 @@ static pawl_text id_of(const pawl_scan *walk, const pawl_scan_row *row, pawl_are
     }
 }
 
-pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store, const pawl_scan *walk,
+pawl_code pawl_upgrade_rows(pawl_upgrade *upgrade, pawl_store *store, const pawl_scan *scan,
                             const pawl_scan_rows *rows, pawl_arena *arena, pawl_upgrade_fn *found,
                             void *context, pawl_error *error)
 {
     pawl__upgrade_check check = {
         .upgrade = upgrade, .arena = arena, .found = found, .context = context, .error = error};
     pawl_code code = PAWL_OK;
-    if ((unsigned)walk->kind > PAWL_SCAN_DEAD)
+    if ((unsigned)scan->kind > PAWL_SCAN_DEAD)
         return pawl_error_set(error, PAWL_EINVAL, "scan: kind %d is unknown, or has no messages",
-                              (int)walk->kind);
-    if (walk->kind == PAWL_SCAN_SAGAS)
-        return pawl__upgrade_sagas(&check, store, walk->table, rows);
+                              (int)scan->kind);
+    if (scan->kind == PAWL_SCAN_SAGAS)
+        return pawl__upgrade_sagas(&check, store, scan->table, rows);
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
         check.is_lenient = false;
-        check.at         = (pawl_upgrade_found){.kind = kinds[walk->kind].kind,
+        check.at         = (pawl_upgrade_found){.kind = kinds[scan->kind].kind,
                                                 .type = rows->items[i].message.type,
                                                 .row  = (uint32_t)i + 1,
-                                                .id   = id_of(walk, &rows->items[i], arena)};
-        code             = kinds[walk->kind].check(&check, &rows->items[i]);
+                                                .id   = id_of(scan, &rows->items[i], arena)};
+        code             = kinds[scan->kind].check(&check, &rows->items[i]);
     }
     return code;
 }

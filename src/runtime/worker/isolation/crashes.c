@@ -1,4 +1,4 @@
-/* crashes.c - notices crashed workers of an endpoint, and counts the messages that still have to be stamped or
+/* crashes.c - notices crashed workers of an endpoint, and counts the messages that still have to be marked or
  * isolated.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -114,7 +114,7 @@ static bool is_of(const pawl__worker *worker, const pawl_worker_info *info)
 static void owe(pawl__worker *worker, int64_t workers)
 {
     pawl__isolation *isolation = &worker->endpoint->isolation;
-    int64_t          before    = atomic_load(&isolation->to_stamp);
+    int64_t          before    = atomic_load(&isolation->to_mark);
     int64_t          batch     = worker->endpoint->settings.batch_messages;
     int64_t          wanted;
     do {
@@ -122,8 +122,8 @@ static void owe(pawl__worker *worker, int64_t workers)
             wanted = before > batch ? before : batch;
         else
             wanted = before + workers * batch;
-        wanted = wanted < PAWL__STAMPED_MAX ? wanted : PAWL__STAMPED_MAX;
-    } while (workers > 0 && !atomic_compare_exchange_weak(&isolation->to_stamp, &before, wanted));
+        wanted = wanted < PAWL__MARKED_MAX ? wanted : PAWL__MARKED_MAX;
+    } while (workers > 0 && !atomic_compare_exchange_weak(&isolation->to_mark, &before, wanted));
 }
 
 static int compare_numbers(const void *left, const void *right)
@@ -191,13 +191,13 @@ static pawl_code note_all(pawl__worker *worker, const pawl_worker_info *items, s
     pawl_log(PAWL_LOG_WARNING,
              "endpoint %s: %zu of its workers crashed%s: up to %lld messages at the head of its "
              "queue run in batches of %d with in-flight markers",
-             name, new_count, text, (long long)atomic_load(&worker->endpoint->isolation.to_stamp),
-             PAWL__STAMPED_BATCH_MAX);
+             name, new_count, text, (long long)atomic_load(&worker->endpoint->isolation.to_mark),
+             PAWL__MARKED_BATCH_MAX);
     return PAWL_OK;
 }
 
 /* Each thread waits for a first check of its own. If it ran a batch while another thread checks, the batch would not be
- * stamped; a process that crashes in it at each start would never count the crash. */
+ * marked; a process that crashes in it at each start would never count the crash. */
 pawl_code pawl__crashes_check(pawl__worker *worker, pawl_error *error)
 {
     pawl__isolation  *isolation = &worker->endpoint->isolation;
@@ -253,14 +253,14 @@ pawl_time pawl__crashes_remembered(pawl_endpoint *endpoint, pawl_worker_id id)
 
 /* ---- Turns --------------------------------------------------------------------------- */
 
-/* The order of the accesses matters: this function raises `batches` and then reads has_turn; isolation_begin sets
- * has_turn and then reads `batches`. So one of the two threads sees the other. to_isolate does not suffice: the last
+/* The order of the accesses matters: this function raises `batches` and then reads is_isolated_step; isolation_begin sets
+ * is_isolated_step and then reads `batches`. So one of the two threads sees the other. to_isolate does not suffice: the last
  * isolated message sets it to 0, even if another thread is about to begin. */
 bool pawl__isolation_batch_begin(pawl_endpoint *endpoint)
 {
     atomic_fetch_add(&endpoint->isolation.batches, 1);
     if (atomic_load(&endpoint->isolation.to_isolate) <= 0 &&
-        !atomic_load(&endpoint->isolation.has_turn))
+        !atomic_load(&endpoint->isolation.is_isolated_step))
         return true;
     pawl__isolation_batch_end(endpoint);
     return false;
@@ -269,12 +269,12 @@ bool pawl__isolation_batch_begin(pawl_endpoint *endpoint)
 bool pawl__isolation_is_pending(const pawl_endpoint *endpoint)
 {
     return atomic_load(&endpoint->isolation.to_isolate) > 0 ||
-           pawl__isolation_stamps_batches(endpoint);
+           pawl__isolation_marks_batches(endpoint);
 }
 
-bool pawl__isolation_stamps_batches(const pawl_endpoint *endpoint)
+bool pawl__isolation_marks_batches(const pawl_endpoint *endpoint)
 {
-    return atomic_load(&endpoint->isolation.to_stamp) > 0;
+    return atomic_load(&endpoint->isolation.to_mark) > 0;
 }
 
 void pawl__isolation_batch_end(pawl_endpoint *endpoint)
@@ -282,9 +282,9 @@ void pawl__isolation_batch_end(pawl_endpoint *endpoint)
     atomic_fetch_sub(&endpoint->isolation.batches, 1);
 }
 
-void pawl__isolation_stamp_next(pawl_endpoint *endpoint, size_t count)
+void pawl__isolation_mark_next(pawl_endpoint *endpoint, size_t count)
 {
-    atomic_fetch_add(&endpoint->isolation.to_stamp, (int64_t)count);
+    atomic_fetch_add(&endpoint->isolation.to_mark, (int64_t)count);
     pawl__crashes_check_soon(endpoint);
 }
 
@@ -303,7 +303,7 @@ bool pawl__isolation_begin(pawl_endpoint *endpoint)
 {
     if (atomic_exchange(&pawl__isolation_is_running, true))
         return false;
-    atomic_store(&endpoint->isolation.has_turn, true);
+    atomic_store(&endpoint->isolation.is_isolated_step, true);
     if (atomic_load(&endpoint->isolation.batches) == 0)
         return true;
     pawl__isolation_end(endpoint);
@@ -312,7 +312,7 @@ bool pawl__isolation_begin(pawl_endpoint *endpoint)
 
 void pawl__isolation_end(pawl_endpoint *endpoint)
 {
-    atomic_store(&endpoint->isolation.has_turn, false);
+    atomic_store(&endpoint->isolation.is_isolated_step, false);
     atomic_store(&pawl__isolation_is_running, false);
 }
 
@@ -372,11 +372,11 @@ static int compare_seen(const void *left, const void *right)
                            &((const pawl_worker_info *)right)->seen);
 }
 
-/* Maximum of dead workers' rows: those that account for PAWL__STAMPED_MAX messages. More rows would change nothing, and
+/* Maximum of dead workers' rows: those that account for PAWL__MARKED_MAX messages. More rows would change nothing, and
  * each check reads all. The most recent ones are kept, as other processes may find their markers. */
 static int64_t rows_max(const pawl__worker *worker)
 {
-    int64_t enough = PAWL__STAMPED_MAX / worker->endpoint->settings.batch_messages;
+    int64_t enough = PAWL__MARKED_MAX / worker->endpoint->settings.batch_messages;
     if (enough < PAWL__DEAD_ROWS_MIN)
         return PAWL__DEAD_ROWS_MIN;
     return enough < PAWL__DEAD_ROWS_MAX ? enough : PAWL__DEAD_ROWS_MAX;
@@ -432,8 +432,8 @@ static pawl_code end_rows(pawl__worker *worker, int64_t *ended, int64_t *left, p
 }
 
 /* Ends one row of a dead worker for each batch_messages that have passed, or, with `is_over`, all. A row that cannot be
- * ended stays in `known`, so it does not start stamping again. The leases of ended workers are free now: partitions get
- * an isolated step, timeouts stamped batches. to_stamp drops for rows that another process ended. */
+ * ended stays in `known`, so it does not start marking again. The leases of ended workers are free now: partitions get
+ * an isolated step, timeouts marked batches. to_mark drops for rows that another process ended. */
 static void end_share(pawl__worker *worker, bool is_over)
 {
     pawl_endpoint   *endpoint  = worker->endpoint;
@@ -447,21 +447,21 @@ static void end_share(pawl__worker *worker, bool is_over)
         pawl_log(PAWL_LOG_DEBUG, "endpoint %s: rows of dead workers stay: %s",
                  endpoint->model->endpoint.data, error.text);
     if (is_over)
-        atomic_store(&isolation->to_stamp, 0);
-    else if (code == PAWL_OK && atomic_load(&isolation->to_stamp) > left * batch)
-        atomic_store(&isolation->to_stamp, left * batch);
+        atomic_store(&isolation->to_mark, 0);
+    else if (code == PAWL_OK && atomic_load(&isolation->to_mark) > left * batch)
+        atomic_store(&isolation->to_mark, left * batch);
     if (ended > 0 && endpoint->model->timeout_count > 0)
         owe(worker, ended);
     if (ended > 0)
         pawl__isolation_isolate_partitions(endpoint);
 }
 
-void pawl__isolation_stamped_passed(pawl__worker *worker, int64_t count)
+void pawl__isolation_marked_passed(pawl__worker *worker, int64_t count)
 {
     pawl__isolation *isolation = &worker->endpoint->isolation;
-    if (count == 0 || atomic_load(&isolation->to_stamp) <= 0)
+    if (count == 0 || atomic_load(&isolation->to_mark) <= 0)
         return;
-    bool is_over  = atomic_fetch_sub(&isolation->to_stamp, count) <= count;
+    bool is_over  = atomic_fetch_sub(&isolation->to_mark, count) <= count;
     bool is_share = atomic_fetch_add(&isolation->passed, count) + count >=
                     worker->endpoint->settings.batch_messages;
     if (is_over || is_share)
@@ -481,7 +481,7 @@ void pawl__isolation_one_passed(pawl__worker *worker, bool is_last)
     if (atomic_fetch_sub(&isolation->to_isolate, 1) <= 1 || is_last)
         atomic_store(&isolation->to_isolate, 0);
     if (!is_last) {
-        pawl__isolation_stamped_passed(worker, 1);
+        pawl__isolation_marked_passed(worker, 1);
         return;
     }
     end_share(worker, true);

@@ -1,6 +1,6 @@
 /* isolated_run.c - runs one message isolated, with a marker in its row, and one timeout.
  *
- *     claim one -> no marker -----------------> stamp, claim it again -> run -> unstamp if the row stays
+ *     claim one -> no marker -----------------> marker, claim it again -> run -> remove_marker if the row stays
  *               -> of a worker that died -----> crashes + 1 -^     -> dead letter after crashes_max
  *               -> of one that lives ---------> not counted -^
  *               -> of one that has it in flight -> released
@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/stamp.h"
+#include "engine/history_marker.h"
 #include "runtime/ordered/ordered.h"
 #include "runtime/worker/isolation/marker.h"
 
@@ -44,16 +44,16 @@ static pawl_code stamp_row(pawl__worker *worker, const pawl_queue_row *row, pawl
 }
 
 /* Removes the marker of a message that was neither handled nor given up, unless its failure has overwritten it. */
-static pawl_code unstamp(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
-                         pawl_error *error)
+static pawl_code remove_marker(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
+                               pawl_error *error)
 {
-    pawl_queue_rows rows = {.count = 0};
-    pawl__stamp     stamp;
-    pawl_code       code = pawl__claim_seqs(worker, &row->seq, 1, due_max, &rows, error);
+    pawl_queue_rows      rows = {.count = 0};
+    pawl__history_marker marker;
+    pawl_code            code = pawl__claim_seqs(worker, &row->seq, 1, due_max, &rows, error);
     if (code != PAWL_OK || rows.count == 0)
         return code;
-    bool is_ours = pawl__stamp_read(worker->read, rows.items[0].history, &stamp) &&
-                   pawl_uuid_compare(stamp.worker, pawl_store_worker(worker->store).uuid) == 0;
+    bool is_ours = pawl__history_marker_read(worker->read, rows.items[0].history, &marker) &&
+                   pawl_uuid_compare(marker.worker, pawl_store_worker(worker->store).uuid) == 0;
     if (!is_ours)
         return give_back(worker, row, error);
     return write_row(worker, row, PAWL_QUEUE_RETRY, row->crashes, row->history, error);
@@ -70,8 +70,8 @@ static pawl_code give_up(pawl__worker *worker, const pawl_queue_row *row, pawl_s
 }
 
 /* The batch gets the row without the marker, so that a retry does not write the marker back. */
-static pawl_code run_stamped(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
-                             pawl_step *step, pawl_error *error)
+static pawl_code run_marked(pawl__worker *worker, const pawl_queue_row *row, pawl_time due_max,
+                            pawl_step *step, pawl_error *error)
 {
     pawl_queue_rows rows = {.count = 0};
     pawl_code       code = stamp_row(worker, row, due_max, &rows, error);
@@ -87,7 +87,7 @@ static pawl_code run_stamped(pawl__worker *worker, const pawl_queue_row *row, pa
     if (code == PAWL_OK)
         code = pawl__worker_run(worker, step, error);
     if (code == PAWL_OK && step->handled + step->dead == before)
-        code = unstamp(worker, row, due_max, error);
+        code = remove_marker(worker, row, due_max, error);
     return code;
 }
 
@@ -104,7 +104,7 @@ static pawl_code run_message(pawl__worker *worker, pawl_queue_row *row, pawl_tim
     }
     *end = PAWL__ISOLATED_RAN;
     return pawl__isolated_is_spent(worker, row) ? give_up(worker, row, step, error)
-                                                : run_stamped(worker, row, due_max, step, error);
+                                                : run_marked(worker, row, due_max, step, error);
 }
 
 /* Under a virtual clock, a timeout that is not due later than the next message runs first, as in a batch. */

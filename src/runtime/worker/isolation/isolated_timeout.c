@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/stamp.h"
+#include "engine/history_marker.h"
 #include "pawl/store_calls.h"
 #include "pawl/store_worker.h"
 #include "record/record_internal.h"
@@ -37,7 +37,7 @@ static pawl_code read_last(pawl__worker *worker, alone *it, pawl_error *error)
         return code;
     it->version     = rows.items[0].version;
     it->row.history = rows.items[0].event.body;
-    it->row.crashes = pawl__stamp_deaths(worker->read, it->row.history);
+    it->row.crashes = pawl__history_crashes(worker->read, it->row.history);
     return PAWL_OK;
 }
 

@@ -5,7 +5,7 @@
  */
 #include "runtime/worker/isolation/marker.h"
 
-#include "engine/stamp.h"
+#include "engine/history_marker.h"
 #include "pawl/store_worker.h"
 #include "runtime/worker/commit.h"
 
@@ -15,7 +15,7 @@
 #define GRACE PAWL_SECONDS(1)
 /* Time in which a supervisor has noted the crash, if it does at all. */
 #define GRACE_SUPERVISED PAWL_SECONDS(10)
-/* Time in which a crash is noticed, and a live worker has claimed the row that it stamped. */
+/* Time in which a crash is noticed, and a live worker has claimed the row that it marked. */
 #define LEFT_AFTER PAWL_SECONDS(60)
 
 pawl_code pawl__marker_no_memory(pawl_error *error)
@@ -31,59 +31,60 @@ typedef struct living {
     bool is_back;  /* with another epoch: it has reconnected */
 } living;
 
-static pawl_code find_living(pawl__worker *worker, const pawl__stamp *stamp, living *found,
-                             pawl_error *error)
+static pawl_code find_living(pawl__worker *worker, const pawl__history_marker *marker,
+                             living *found, pawl_error *error)
 {
     pawl_worker_info *items = NULL;
     size_t            count = 0;
     *found                  = (living){false, false};
     pawl_code code = pawl_store_worker_list(worker->store, worker->read, &items, &count, error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++) {
-        if (pawl_uuid_compare(items[i].id.uuid, stamp->worker) != 0)
+        if (pawl_uuid_compare(items[i].id.uuid, marker->worker) != 0)
             continue;
-        found->is_there |= items[i].epoch == stamp->epoch;
-        found->is_back |= items[i].epoch != stamp->epoch;
+        found->is_there |= items[i].epoch == marker->epoch;
+        found->is_back |= items[i].epoch != marker->epoch;
     }
     return code;
 }
 
 /* Has the marker been there for LEFT_AFTER, though its worker lives? A worker that lost an ordered queue while it ran a
  * message leaves its marker: its commit is refused, and it claims no more from that queue. */
-static bool is_left(pawl__worker *worker, const pawl__stamp *stamp)
+static bool is_left(pawl__worker *worker, const pawl__history_marker *marker)
 {
     int64_t    now = pawl__watch_now(worker->endpoint);
     pawl__met *met = &worker->met;
     for (size_t i = 0; i < PAWL__MET_MAX; i++) {
-        const pawl__met_stamp *it = &met->items[i];
-        if (it->at == stamp->at && pawl_uuid_compare(it->worker, stamp->worker) == 0)
+        const pawl__met_marker *it = &met->items[i];
+        if (it->at == marker->at && pawl_uuid_compare(it->worker, marker->worker) == 0)
             return now - it->since >= LEFT_AFTER;
     }
-    met->items[met->next++ % PAWL__MET_MAX] = (pawl__met_stamp){stamp->worker, stamp->at, now};
+    met->items[met->next++ % PAWL__MET_MAX] = (pawl__met_marker){marker->worker, marker->at, now};
     return false;
 }
 
 /* Reads the note about a crash of the worker or of its process; empty if there is none. */
-static pawl_code read_note(pawl__worker *worker, const pawl__stamp *stamp, pawl_text *how,
+static pawl_code read_note(pawl__worker *worker, const pawl__history_marker *marker, pawl_text *how,
                            pawl_error *error)
 {
-    pawl_worker_id id   = {stamp->worker};
+    pawl_worker_id id   = {marker->worker};
     pawl_code      code = pawl_store_worker_crash(worker->store, id, worker->read, how, error);
-    if (code == PAWL_OK && how->size == 0 && pawl__stamp_is_supervised(stamp))
-        code = pawl_store_process_crash(worker->store, stamp->process, worker->read, how, error);
+    if (code == PAWL_OK && how->size == 0 && pawl__history_marker_is_supervised(marker))
+        code = pawl_store_process_crash(worker->store, marker->process, worker->read, how, error);
     return code == PAWL_EUNSUPPORTED ? PAWL_OK : code;
 }
 
 /* Judges a worker that was found dead at `since`. It counts as crashed after GRACE; if supervised, after the
  * supervisor's note or GRACE_SUPERVISED. */
-static pawl_code judge_death(pawl__worker *worker, const pawl__stamp *stamp, pawl_time since,
-                             pawl_text *how, pawl__marker_owner *found, pawl_error *error)
+static pawl_code judge_death(pawl__worker *worker, const pawl__history_marker *marker,
+                             pawl_time since, pawl_text *how, pawl__marker_owner *found,
+                             pawl_error *error)
 {
     pawl_time now = pawl__watch_now(worker->endpoint);
     *found        = PAWL__MARKER_UNSURE;
     if (now < pawl_time_add(since, GRACE))
         return PAWL_OK;
-    pawl_code code = read_note(worker, stamp, how, error);
-    if (how->size > 0 || !pawl__stamp_is_supervised(stamp) ||
+    pawl_code code = read_note(worker, marker, how, error);
+    if (how->size > 0 || !pawl__history_marker_is_supervised(marker) ||
         now >= pawl_time_add(since, GRACE_SUPERVISED))
         *found = PAWL__MARKER_DIED;
     return code;
@@ -91,13 +92,13 @@ static pawl_code judge_death(pawl__worker *worker, const pawl__stamp *stamp, paw
 
 /* Judges a worker whose row was ended. It crashed if this process had found it dead, or if its supervisor noted a
  * crash. */
-static pawl_code judge_ended(pawl__worker *worker, const pawl__stamp *stamp, pawl_text *how,
-                             pawl__marker_owner *found, pawl_error *error)
+static pawl_code judge_ended(pawl__worker *worker, const pawl__history_marker *marker,
+                             pawl_text *how, pawl__marker_owner *found, pawl_error *error)
 {
-    pawl_time since = pawl__crashes_remembered(worker->endpoint, (pawl_worker_id){stamp->worker});
+    pawl_time since = pawl__crashes_remembered(worker->endpoint, (pawl_worker_id){marker->worker});
     if (since != PAWL_TIME_MAX)
-        return judge_death(worker, stamp, since, how, found, error);
-    pawl_code code = read_note(worker, stamp, how, error);
+        return judge_death(worker, marker, since, how, found, error);
+    pawl_code code = read_note(worker, marker, how, error);
     if (how->size > 0)
         *found = PAWL__MARKER_DIED;
     return code;
@@ -105,52 +106,53 @@ static pawl_code judge_ended(pawl__worker *worker, const pawl__stamp *stamp, paw
 
 /* `how`: the note about the crash, or empty. Markers of flushes and timeouts, in streams, are also read while these
  * run; a live worker always removes its own. */
-static pawl_code judge(pawl__worker *worker, const pawl_queue_row *row, const pawl__stamp *stamp,
-                       pawl_text *how, pawl__marker_owner *found, pawl_error *error)
+static pawl_code judge(pawl__worker *worker, const pawl_queue_row *row,
+                       const pawl__history_marker *marker, pawl_text *how,
+                       pawl__marker_owner *found, pawl_error *error)
 {
-    pawl_worker_id id         = {stamp->worker};
+    pawl_worker_id id         = {marker->worker};
     pawl_time      since      = PAWL_TIME_MAX;
     living         alive      = {false, false};
     bool           is_message = row->seq != 0;
     *how                      = PAWL_TEXT("");
     *found                    = PAWL__MARKER_LIVES;
-    if (pawl_uuid_compare(stamp->worker, pawl_store_worker(worker->store).uuid) == 0)
+    if (pawl_uuid_compare(marker->worker, pawl_store_worker(worker->store).uuid) == 0)
         return PAWL_OK;
     pawl_code code = pawl__crashes_since(worker, id, &since, error);
     if (code != PAWL_OK)
         return code;
     if (since != PAWL_TIME_MAX)
-        return judge_death(worker, stamp, since, how, found, error);
-    code = find_living(worker, stamp, &alive, error);
-    if (alive.is_there && !(is_message && is_left(worker, stamp)))
+        return judge_death(worker, marker, since, how, found, error);
+    code = find_living(worker, marker, &alive, error);
+    if (alive.is_there && !(is_message && is_left(worker, marker)))
         *found = PAWL__MARKER_IN_FLIGHT;
     if (code != PAWL_OK || alive.is_there || alive.is_back)
         return code;
-    return judge_ended(worker, stamp, how, found, error);
+    return judge_ended(worker, marker, how, found, error);
 }
 
 /* ---- Markers of batches ----------------------------------------------------------------- */
 
 static pawl_code take_off(pawl__worker *worker, pawl_queue_row *row, pawl_error *error)
 {
-    row->history = pawl__stamp_remove(worker->read, row->history);
+    row->history = pawl__history_marker_remove(worker->read, row->history);
     return row->history.data != NULL ? PAWL_OK : pawl__marker_no_memory(error);
 }
 
 /* For a marker of a batch: does its worker live? It need not be certain: a message that runs isolated without need
  * costs two commits, and no crash is counted. */
-static pawl_code does_live(pawl__worker *worker, const pawl__stamp *stamp, bool *is_living,
-                           pawl_error *error)
+static pawl_code does_live(pawl__worker *worker, const pawl__history_marker *marker,
+                           bool *is_living, pawl_error *error)
 {
     pawl_time since = PAWL_TIME_MAX;
     living    alive = {false, false};
-    *is_living      = pawl_uuid_compare(stamp->worker, pawl_store_worker(worker->store).uuid) == 0;
+    *is_living      = pawl_uuid_compare(marker->worker, pawl_store_worker(worker->store).uuid) == 0;
     if (*is_living)
         return PAWL_OK;
-    pawl_code code = pawl__crashes_since(worker, (pawl_worker_id){stamp->worker}, &since, error);
+    pawl_code code = pawl__crashes_since(worker, (pawl_worker_id){marker->worker}, &since, error);
     if (code != PAWL_OK || since != PAWL_TIME_MAX)
         return code;
-    code       = find_living(worker, stamp, &alive, error);
+    code       = find_living(worker, marker, &alive, error);
     *is_living = alive.is_there || alive.is_back;
     return code;
 }
@@ -158,25 +160,25 @@ static pawl_code does_live(pawl__worker *worker, const pawl__stamp *stamp, bool 
 pawl_code pawl__marker_judge(pawl__worker *worker, pawl_queue_row *row,
                              pawl__marker_verdict *verdict, pawl_error *error)
 {
-    pawl__stamp        stamp;
-    pawl__marker_owner found     = PAWL__MARKER_NONE;
-    pawl_text          how       = PAWL_TEXT("");
-    bool               is_living = false;
-    pawl_code          code      = PAWL_OK;
-    *verdict                     = row->crashes > 0 ? PAWL__MARKER_ALONE : PAWL__MARKER_AMONG;
-    if (row->history.size == 0 || !pawl__stamp_read(worker->read, row->history, &stamp))
+    pawl__history_marker marker;
+    pawl__marker_owner   found     = PAWL__MARKER_NONE;
+    pawl_text            how       = PAWL_TEXT("");
+    bool                 is_living = false;
+    pawl_code            code      = PAWL_OK;
+    *verdict                       = row->crashes > 0 ? PAWL__MARKER_ISOLATED : PAWL__MARKER_AMONG;
+    if (row->history.size == 0 || !pawl__history_marker_read(worker->read, row->history, &marker))
         return PAWL_OK;
-    if (stamp.among == 0) {
+    if (marker.among == 0) {
         if (row->crashes > 0)
-            code = judge(worker, row, &stamp, &how, &found, error);
+            code = judge(worker, row, &marker, &how, &found, error);
         if (found == PAWL__MARKER_IN_FLIGHT || found == PAWL__MARKER_UNSURE)
             *verdict = PAWL__MARKER_LATER;
         return code;
     }
-    code = does_live(worker, &stamp, &is_living, error);
+    code = does_live(worker, &marker, &is_living, error);
     if (code != PAWL_OK || is_living)
         return code == PAWL_OK ? take_off(worker, row, error) : code;
-    *verdict = PAWL__MARKER_ALONE;
+    *verdict = PAWL__MARKER_ISOLATED;
     return PAWL_OK;
 }
 
@@ -192,40 +194,40 @@ static void say_death(const pawl__worker *worker, const char *noun, const pawl_q
              row->crashes);
 }
 
-static pawl_text describe(pawl_arena *arena, const char *noun, const pawl__stamp *stamp,
+static pawl_text describe(pawl_arena *arena, const char *noun, const pawl__history_marker *marker,
                           pawl_text how)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1];
     bool is_noted = how.size > 0;
-    pawl_uuid_format(stamp->worker, id);
+    pawl_uuid_format(marker->worker, id);
     return pawl_arena_printf(
         arena, "process %lld %.*s while it ran this %s in isolation (worker %s)%s",
-        (long long)stamp->pid, PAWL_TEXT_ARGS(is_noted ? how : PAWL_TEXT("crashed")), noun, id,
+        (long long)marker->pid, PAWL_TEXT_ARGS(is_noted ? how : PAWL_TEXT("crashed")), noun, id,
         is_noted ? "" : ", without saying why");
 }
 
 pawl_code pawl__marker_take(pawl__worker *worker, const char *noun, pawl_queue_row *row,
                             pawl__marker_owner *found, pawl_error *error)
 {
-    pawl__stamp stamp;
-    pawl_text   text, how;
+    pawl__history_marker marker;
+    pawl_text            text, how;
     *found = PAWL__MARKER_NONE;
-    if (!pawl__stamp_read(worker->read, row->history, &stamp))
+    if (!pawl__history_marker_read(worker->read, row->history, &marker))
         return PAWL_OK;
-    if (stamp.among > 0)
+    if (marker.among > 0)
         return take_off(worker, row, error);
     if (row->crashes == 0)
         return PAWL_OK;
-    pawl_code code = judge(worker, row, &stamp, &how, found, error);
+    pawl_code code = judge(worker, row, &marker, &how, found, error);
     if (code != PAWL_OK || *found == PAWL__MARKER_IN_FLIGHT || *found == PAWL__MARKER_UNSURE)
         return code;
     if (*found == PAWL__MARKER_LIVES) {
         row->crashes--;
         return take_off(worker, row, error);
     }
-    text = describe(worker->read, noun, &stamp, how);
+    text = describe(worker->read, noun, &marker, how);
     if (text.data != NULL)
-        row->history = pawl__stamp_died(worker->read, row->history, text);
+        row->history = pawl__history_marker_to_crash(worker->read, row->history, text);
     if (text.data == NULL || row->history.data == NULL)
         return pawl__marker_no_memory(error);
     say_death(worker, noun, row, text);
@@ -236,13 +238,13 @@ pawl_code pawl__marker_take(pawl__worker *worker, const char *noun, pawl_queue_r
 
 pawl_text pawl__marker_add(pawl__worker *worker, pawl_text history, size_t among)
 {
-    const pawl__stamp stamp = {.worker  = pawl_store_worker(worker->store).uuid,
-                               .epoch   = pawl_store_epoch(worker->store),
-                               .pid     = getpid(),
-                               .at      = worker->engine.machine_now,
-                               .process = pawl_worker_process(),
-                               .among   = (int64_t)among};
-    return pawl__stamp_add(worker->read, history, &stamp);
+    const pawl__history_marker marker = {.worker  = pawl_store_worker(worker->store).uuid,
+                                         .epoch   = pawl_store_epoch(worker->store),
+                                         .pid     = getpid(),
+                                         .at      = worker->engine.machine_now,
+                                         .process = pawl_worker_process(),
+                                         .among   = (int64_t)among};
+    return pawl__history_marker_add(worker->read, history, &marker);
 }
 
 pawl_queue_settle pawl__marker_settle(const pawl__worker *worker, const pawl_queue_row *row,
@@ -268,8 +270,8 @@ bool pawl__isolated_is_spent(const pawl__worker *worker, const pawl_queue_row *r
 static pawl_text text_of_end(pawl__worker *worker, const pawl_queue_row *row)
 {
     bool      is_flush = worker->batch->units[0].kind == PAWL__UNIT_FLUSH;
-    pawl_text last =
-        is_flush ? pawl__stamp_told(worker->read, row->history) : PAWL_TEXT("see its history");
+    pawl_text last     = is_flush ? pawl__history_last_error(worker->read, row->history)
+                                  : PAWL_TEXT("see its history");
     return pawl_arena_printf(
         worker->read, "its process crashed %d time%s while it ran in isolation, limit %d; %.*s",
         row->crashes, row->crashes == 1 ? "" : "s", worker->endpoint->settings.crashes_max,

@@ -1,4 +1,4 @@
-/* marker.h - writes and judges in-flight markers (stamps) of rows that run isolated or in a stamped batch.
+/* marker.h - writes and judges in-flight markers of rows that run isolated or in a marked batch.
  *
  *     take (whose is the marker?) -> its worker lives or died: crash count of the row is corrected
  *                                 -> in flight, or unsure: the row is released
@@ -36,9 +36,9 @@ typedef enum pawl__isolated_end {
 
 /* Decision about a unit that was claimed in a batch. */
 typedef enum pawl__marker_verdict {
-    PAWL__MARKER_AMONG, /* stays in the batch */
-    PAWL__MARKER_ALONE, /* a suspect, or has crashes: runs isolated */
-    PAWL__MARKER_LATER, /* in flight, or its worker may be dead: leaves the batch */
+    PAWL__MARKER_AMONG,    /* stays in the batch */
+    PAWL__MARKER_ISOLATED, /* a suspect, or has crashes: runs isolated */
+    PAWL__MARKER_LATER,    /* in flight, or its worker may be dead: leaves the batch */
 } pawl__marker_verdict;
 
 /* Judges a row by its marker and its crash count. A marker of a batch whose worker lives is removed from the row in

@@ -271,5 +271,5 @@ void pawl__oracle_round_clear(pawl__oracle_round *round)
 {
     drop_sets(round, 0, 0, 0);
     pawl__sql_text_free(&round->parts);
-    round->was_unlike = false;
+    round->had_unexpected = false;
 }

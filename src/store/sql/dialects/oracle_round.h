@@ -26,7 +26,7 @@ typedef struct pawl__oracle_round {
     unsigned       set_count;
     bool           is_wanted[PAWL__ORACLE_ITEMS_MAX]; /* the item must find a row */
     unsigned       item_count;
-    bool           was_unlike; /* an item that must find a row found none, or failed */
+    bool           had_unexpected; /* an item that must find a row found none, or failed */
 } pawl__oracle_round;
 
 /* PAWL_ENOMEM, or the failure of a saga's names. `*is_added` is false if the items cannot be a set, or there is no
