@@ -7,6 +7,7 @@
 
 #include "base/dispatch.h"
 #include "engine/order.h"
+#include "engine/storable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,18 @@ static pawl__unit *add_unit(pawl__batch *batch, pawl__unit_kind kind)
     return unit;
 }
 
+/* A row that another program wrote with SQL may have texts that are too long for a dead letter, and an empty id. */
+static pawl_code make_storable(const pawl__batch *batch, pawl__unit *unit)
+{
+    const pawl__engine *engine = batch->engine;
+    pawl_code code = pawl__message_make_storable(&unit->message, batch->arena, &unit->unfit);
+    if (code != PAWL_OK || unit->message.id.size > 0)
+        return code;
+    unit->message.id =
+        pawl__arena_uuid(batch->arena, pawl_uuid_v7(engine->random, engine->machine_now));
+    return unit->message.id.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
 pawl_code pawl__batch_add_message(pawl__batch *batch, const pawl_queue_row *row, int32_t conflicts)
 {
     pawl__unit *unit = add_unit(batch, PAWL__UNIT_MESSAGE);
@@ -70,7 +83,7 @@ pawl_code pawl__batch_add_message(pawl__batch *batch, const pawl_queue_row *row,
     unit->conflicts = conflicts;
     if (batch->engine->is_virtual)
         unit->now = row->due;
-    return PAWL_OK;
+    return make_storable(batch, unit);
 }
 
 pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *row)

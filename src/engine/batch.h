@@ -82,15 +82,16 @@ typedef struct pawl__lookup {
 } pawl__lookup;
 
 typedef struct pawl__unit {
-    pawl__unit_kind               kind;
-    pawl__unit_end                end;
-    uint32_t                      index;
-    uint32_t                      parent; /* union-find: units of one group */
-    pawl_message                  message;
-    pawl_time                     now; /* business time of the unit */
-    pawl_queue_row                row;
-    pawl_timeout_row              timeout;
-    pawl__entry                  *entry;      /* TIMEOUT: its saga as loaded, or NULL */
+    pawl__unit_kind  kind;
+    pawl__unit_end   end;
+    uint32_t         index;
+    uint32_t         parent; /* union-find: units of one group */
+    pawl_message     message;
+    pawl_text        unfit; /* why its row cannot be a message: a dead letter; or empty */
+    pawl_time        now;   /* business time of the unit */
+    pawl_queue_row   row;
+    pawl_timeout_row timeout;
+    pawl__entry     *entry;                   /* TIMEOUT: its saga as loaded, or NULL */
     const pawl__aggregator_model *aggregator; /* FLUSH */
     pawl_leased_batch             leased;
     size_t          readable; /* messages that can be decoded, sorted first; others stay (A10) */

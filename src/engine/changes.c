@@ -92,11 +92,27 @@ static pawl_text queue_of(const pawl__batch *batch, const pawl__unit *unit)
                                             : batch->engine->model->queue;
 }
 
+/* Leaves out a body that no dead letter can have: that of a row which another program wrote. The error tells this
+ * instead of the failure, which the history has. */
+static pawl_code fit_body(pawl__batch *batch, pawl_text *body, pawl_text *error)
+{
+    if (body->size <= PAWL_BODY_SIZE_MAX)
+        return PAWL_OK;
+    *error = pawl_arena_printf(batch->arena,
+                               "its body has %zu bytes, the limit is %d: its body is left out of "
+                               "this dead letter, and gone",
+                               body->size, PAWL_BODY_SIZE_MAX);
+    *body  = (pawl_text){.data = "", .size = 0};
+    return error->data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
 static pawl_code put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
     int32_t      attempts = pawl__unit_attempts(unit);
     pawl_message message  = unit->message;
-    if (dead_headers(batch, unit, &message.headers) != PAWL_OK)
+    pawl_text    error    = unit->error;
+    if (dead_headers(batch, unit, &message.headers) != PAWL_OK ||
+        fit_body(batch, &message.body, &error) != PAWL_OK)
         return PAWL_ENOMEM;
     if (unit->kind == PAWL__UNIT_MESSAGE)
         message.causation_id = pawl__dead_cause(message.id, message.causation_id, message.headers);
@@ -106,7 +122,7 @@ static pawl_code put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t g
                                              .queue    = queue_of(batch, unit),
                                              .message  = message,
                                              .code     = pawl_text_of(pawl_code_name(unit->code)),
-                                             .error    = unit->error,
+                                             .error    = error,
                                              .attempts = attempts + 1,
                                              .crashes  = unit->row.crashes,
                                              .history  = pawl__unit_history(batch, unit),

@@ -360,6 +360,10 @@ pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *e
 {
     pawl__lookup_types types = {{NULL}, 0};
     size_t             count = 0;
+    if (unit->unfit.size > 0) {
+        pawl__unit_dead(batch, unit, PAWL_EDECODE, unit->unfit);
+        return PAWL_OK;
+    }
     if (look_at_expiry(batch, unit) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the headers of a message");
     if (unit->is_expired)

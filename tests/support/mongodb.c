@@ -129,6 +129,22 @@ bool mongodb_empty(const char *url, const char *prefix, bool is_alone)
     return is_ok;
 }
 
+bool mongodb_set(const char *url, const char *collection, const char *key, const char *id,
+                 const char *field, const char *value)
+{
+    bson_error_t         why;
+    mongoc_database_t   *database = open_database(url);
+    mongoc_collection_t *of       = mongoc_database_get_collection(database, collection);
+    bson_t              *filter   = BCON_NEW(key, BCON_UTF8(id));
+    bson_t              *change   = BCON_NEW("$set", "{", field, BCON_UTF8(value), "}");
+    bool is_ok = mongoc_collection_update_many(of, filter, change, NULL, NULL, &why);
+    bson_destroy(filter);
+    bson_destroy(change);
+    mongoc_collection_destroy(of);
+    mongoc_database_destroy(database);
+    return tell(is_ok, &why, collection);
+}
+
 bool mongodb_describe(const char *url, const char *prefix, char *text, size_t size)
 {
     mongoc_database_t *database = open_database(url);
@@ -176,6 +192,13 @@ bool mongodb_describe(const char *url, const char *prefix, char *text, size_t si
 
 bool mongodb_drop(const char *url)
 {
+    return refuse(url);
+}
+
+bool mongodb_set(const char *url, const char *collection, const char *key, const char *id,
+                 const char *field, const char *value)
+{
+    (void)collection, (void)key, (void)id, (void)field, (void)value;
     return refuse(url);
 }
 

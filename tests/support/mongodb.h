@@ -19,5 +19,8 @@ bool mongodb_empty(const char *url, const char *prefix, bool is_alone);
 /* A hash of the names of collections that begin with the prefix. */
 bool mongodb_describe(const char *url, const char *prefix, char *text, size_t size);
 bool mongodb_drop(const char *url);
+/* Sets a text in the documents of a collection in which `key` is `id`. */
+bool mongodb_set(const char *url, const char *collection, const char *key, const char *id,
+                 const char *field, const char *value);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/dead.h"
 #include "engine/order.h"
+#include "engine/storable.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,22 +73,12 @@ bool pawl__intake_is_fit(const pawl__intake *it, const pawl_taken *taken)
     return is_fit(&send, &why);
 }
 
-static void empty_unfit(pawl_text *text, size_t size_max)
-{
-    size_t at = 0;
-    if (text->size > size_max || !pawl_text_is_valid(*text, &at))
-        *text = (pawl_text){.data = "", .size = 0};
-}
-
-/* Empties fields that no store can keep, so that a dead letter can be written. */
+/* Empties fields that no store can keep, so that a dead letter can be written. The caller knows the reason. */
 static pawl_code make_keepable(pawl__intake *it, pawl_message *message)
 {
-    empty_unfit(&message->id, PAWL_MESSAGE_ID_SIZE_MAX);
-    empty_unfit(&message->type, PAWL_NAME_SIZE_MAX);
-    empty_unfit(&message->correlation_id, PAWL_MESSAGE_ID_SIZE_MAX);
-    empty_unfit(&message->causation_id, PAWL_MESSAGE_ID_SIZE_MAX);
-    empty_unfit(&message->headers, PAWL_HEADERS_SIZE_MAX);
-    return message->id.size > 0 ? PAWL_OK : make_id(it, &message->id);
+    pawl_text why;
+    pawl_code code = pawl__message_make_storable(message, it->arena, &why);
+    return code == PAWL_OK && message->id.size == 0 ? make_id(it, &message->id) : code;
 }
 
 /* Is there a dead letter with this id in the same commit? */

@@ -1,0 +1,51 @@
+/* storable.c - checks the texts of a message that pawl did not write itself.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/storable.h"
+
+#include "pawl/limits.h"
+
+typedef struct field {
+    const char *name;
+    size_t      offset, size_min, size_max;
+} field;
+
+/* An empty type has an error text of its own (engine/lookup.c). */
+static const field fields[] = {
+    {"message id", offsetof(pawl_message, id), 1, PAWL_MESSAGE_ID_SIZE_MAX},
+    {"type", offsetof(pawl_message, type), 0, PAWL_NAME_SIZE_MAX},
+    {"correlation id", offsetof(pawl_message, correlation_id), 0, PAWL_MESSAGE_ID_SIZE_MAX},
+    {"causation id", offsetof(pawl_message, causation_id), 0, PAWL_MESSAGE_ID_SIZE_MAX},
+    {"headers", offsetof(pawl_message, headers), 0, PAWL_HEADERS_SIZE_MAX},
+};
+
+/* Empties a text that cannot be stored, and tells why; the answer's data is NULL if memory is short. */
+static pawl_text empty_unfit(const field *of, pawl_text *text, pawl_arena *arena)
+{
+    const pawl_text was   = *text;
+    bool            is_it = was.size >= of->size_min && was.size <= of->size_max;
+    size_t          at    = 0;
+    if (is_it && pawl_text_is_valid(was, &at))
+        return (pawl_text){.data = "", .size = 0};
+    *text = (pawl_text){.data = "", .size = 0};
+    if (is_it)
+        return pawl_arena_printf(arena, "field '%s' is no text in UTF-8, or has a NUL, at byte %zu",
+                                 of->name, at);
+    return pawl_arena_printf(arena, "field '%s' has %zu bytes, the limit is %s%zu", of->name,
+                             was.size, of->size_min > 0 ? "1 to " : "", of->size_max);
+}
+
+pawl_code pawl__message_make_storable(pawl_message *message, pawl_arena *arena, pawl_text *why)
+{
+    *why = (pawl_text){.data = "", .size = 0};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        pawl_text *text  = (pawl_text *)(void *)((char *)message + fields[i].offset);
+        pawl_text  found = empty_unfit(&fields[i], text, arena);
+        if (found.data == NULL)
+            return PAWL_ENOMEM;
+        if (why->size == 0)
+            *why = found;
+    }
+    return PAWL_OK;
+}

@@ -1,0 +1,21 @@
+/* storable.h - checks the texts of a message that pawl did not write itself, and makes a dead letter of it possible.
+ *
+ * A message of a broker, or a queue row that another program inserted with SQL, may have an id or a type that no dead
+ * letter and no deduplication record can have.
+ *
+ * Threads: any. Tests: tests/unit/runtime/test_runtime_unfit.c, tests/unit/runtime/test_runtime_intake.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_ENGINE_STORABLE_H
+#define PAWL_ENGINE_STORABLE_H
+
+#include "pawl/base.h"
+#include "pawl/message.h"
+
+/* Empties all texts of the message, except its body, that are too long or not valid UTF-8. `*why` names the first of
+ * them with its limit, or an id that is empty, and is empty for a message that can be stored as it is. The caller gives
+ * a message without an id a new one. PAWL_ENOMEM is the only failure. */
+pawl_code pawl__message_make_storable(pawl_message *message, pawl_arena *arena, pawl_text *why);
+
+#endif
