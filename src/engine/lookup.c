@@ -340,7 +340,7 @@ static void put_starters_first(pawl__unit *unit)
     }
 }
 
-/* Has the message expired? PAWL_ENOMEM is the only failure. */
+/* Has the message expired? A header that is no time makes a dead letter. PAWL_ENOMEM is the only failure. */
 static pawl_code look_at_expiry(pawl__batch *batch, pawl__unit *unit)
 {
     pawl_text all  = unit->message.headers;
@@ -351,9 +351,15 @@ static pawl_code look_at_expiry(pawl__batch *batch, pawl__unit *unit)
     pawl_arena_reset(batch->engine->scratch);
     pawl_code code =
         pawl__headers_value(all, PAWL_TEXT(PAWL_HEADER_EXPIRES), batch->engine->scratch, &text);
-    if (code == PAWL_OK && text.size > 0 && pawl_time_parse(text, &end, NULL) == PAWL_OK)
+    if (code != PAWL_OK || text.size == 0)
+        return code;
+    if (pawl_time_parse(text, &end, NULL) == PAWL_OK)
         unit->is_expired = end <= unit->now;
-    return code;
+    else
+        pawl__unit_dead(batch, unit, PAWL_EDECODE,
+                        PAWL_TEXT("header '" PAWL_HEADER_EXPIRES
+                                  "' is no time: expected 2026-01-31T23:59:59.123456Z"));
+    return PAWL_OK;
 }
 
 pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
@@ -366,7 +372,7 @@ pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *e
     }
     if (look_at_expiry(batch, unit) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the headers of a message");
-    if (unit->is_expired)
+    if (unit->is_expired || unit->end != PAWL__END_NEW)
         return PAWL_OK;
     if (pawl__lookup_types_of(batch, &unit->message, &types) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a message's types");

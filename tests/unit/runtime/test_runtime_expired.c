@@ -49,7 +49,7 @@ ON_STORES(a_message_is_dropped_when_its_time_is_over, const char *url)
     post(it, "early", 1, text, PAWL_SECONDS(10) - 1);
     post(it, "late", 2, text, PAWL_SECONDS(10));
     post(it, "later", 3, text, PAWL_SECONDS(11));
-    post(it, "odd", 4, "soon", PAWL_SECONDS(12)); /* no time: it never ends */
+    post(it, "empty", 4, "", PAWL_SECONDS(12)); /* no time: it never ends */
     world_go(it, PAWL_SECONDS(10) - 1);
     world_go(it, PAWL_SECONDS(5));
     assert_string_equal(seen.text, "news1 news4 ");
@@ -58,6 +58,23 @@ ON_STORES(a_message_is_dropped_when_its_time_is_over, const char *url)
     assert_int_equal(world_dead(it).count, 0);
     assert_int_equal(world_stats(it).inbox, 4);
     assert_int_equal(atomic_load(&it->endpoint->metrics.slots[PAWL__SLOT_EXPIRED]), 2);
+}
+
+ON_STORES(a_header_that_is_no_time_makes_a_dead_letter, const char *url)
+{
+    answer = PAWL_OK;
+    world_forget(&seen);
+    world *it = world_begin(url, &application, NULL, &(pawl_endpoint_options){0});
+    post(it, "odd", 1, "soon", 0);
+    post(it, "well", 2, "2030-01-01T00:00:00Z", 0);
+    world_drain(it);
+    assert_string_equal(seen.text, "news2 ");
+    pawl_dead_rows dead = world_dead(it);
+    assert_int_equal(dead.count, 1);
+    assert_true(pawl_text_equal(dead.items[0].message.id, PAWL_TEXT("odd")));
+    assert_true(pawl_text_equal(dead.items[0].code, PAWL_TEXT("EDECODE")));
+    assert_true(
+        world_says(dead.items[0].error, "header 'pawl.expires' is no time: expected 2026-"));
 }
 
 static void post_json(world *it, const char *id, const char *type, const char *body)
