@@ -199,6 +199,7 @@ ON_FIXTURE(no_commit_is_slept_through, fixture *p)
 {
     commit_before_the_lock(p, false, "2026-01-01 00:00:00Z");
     commit_before_the_lock(p, true, "2026-01-01 00:00:00Z");
+    commit_before_the_lock(p, false, "-infinity");
     /* The wait was to last longer than that. */
     commit_before_the_lock(p, false, "2026-01-01 00:00:07Z");
     commit_before_the_lock(p, true, "2026-01-01 00:00:07Z");

@@ -204,6 +204,11 @@ void pawl__pg_put_time(pawl__pg_request *request, pawl_time value)
     put(request, PAWL__WIRE_TIME, &value);
 }
 
+pawl_time pawl__pg_from(pawl_time value)
+{
+    return value == PAWL_TIME_MIN ? INT64_MIN + PAWL__PG_EPOCH : value;
+}
+
 void pawl__pg_put_text(pawl__pg_request *request, pawl_text value)
 {
     put(request, PAWL__WIRE_TEXT, &value);

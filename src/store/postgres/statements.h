@@ -214,9 +214,11 @@
       "select k.n, t.[Body] from unnest(?1) with ordinality as k (seq, n) cross join lateral "                       \
       "(select o.[Body] from {queue} as o where o.[Seq] >= k.seq and o.[Seq] <= k.seq "                              \
       "order by o.[Seq] limit 1) as t")                                                                              \
+    /* The due time of a claim is no year before 1: see pawl__pg_from. */                                            \
     X(QUEUE_LOCK, "select f.[Seq], f.tid from unnest(?1, ?2) as k (seq, due) cross join lateral "                    \
                   "(select o.[Seq], o.ctid as tid from {queue} as o where o.[Seq] >= k.seq "                         \
-                  "and o.[Seq] <= k.seq and o.[Due] = k.due order by o.[Seq] limit 1 "                               \
+                  "and o.[Seq] <= k.seq and greatest(o.[Due], '0001-01-01 00:00:00+00') = k.due "                    \
+                  "order by o.[Seq] limit 1 "                                                                        \
                   "for update skip locked) as f order by f.[Seq]")                                                   \
     X(QUEUE_DELETE, "delete from {queue} as q using unnest(?1, ?2, ?3) with ordinality "                             \
                     "as k (tid, seq, queue, n) where q.ctid = k.tid and q.[Seq] + 0 = k.seq "                        \

@@ -1058,8 +1058,9 @@ o."Body" from "pawl_queue" as o where o."Seq" >= k.seq and o."Seq" <= k.seq orde
 
 -- QUEUE_LOCK
 select f."Seq", f.tid from unnest($1, $2) as k (seq, due) cross join lateral (select o."Seq", o.ctid
-as tid from "pawl_queue" as o where o."Seq" >= k.seq and o."Seq" <= k.seq and o."Due" = k.due order
-by o."Seq" limit 1 for update skip locked) as f order by f."Seq";
+as tid from "pawl_queue" as o where o."Seq" >= k.seq and o."Seq" <= k.seq and greatest(o."Due",
+'0001-01-01 00:00:00+00') = k.due order by o."Seq" limit 1 for update skip locked) as f order by
+f."Seq";
 
 -- QUEUE_DELETE
 delete from "pawl_queue" as q using unnest($1, $2, $3) with ordinality as k (tid, seq, queue, n)

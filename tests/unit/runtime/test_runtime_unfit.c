@@ -9,11 +9,27 @@
 PAWL_RECORD(news, A_NUMBER);
 
 static world_log seen;
+static world    *marks; /* on_news of "twin" lets another worker handle it meanwhile */
+
+/* As the commit of another worker that handled the message. */
+static void mark(world *it, pawl_text id)
+{
+    pawl_inbox_entry entry   = {.endpoint   = PAWL_TEXT("desk"),
+                                .message_id = id,
+                                .outcome    = PAWL_INBOX_HANDLED,
+                                .at         = WORLD_START};
+    pawl_changes     changes = {
+            .unit_count = 1, .group_count = 1, .now = WORLD_START, .inbox_entry = {&entry, 1}};
+    marks = NULL;
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+}
 
 static pawl_code on_news(pawl_context *ctx, const news *message)
 {
-    (void)ctx;
+    const pawl_message *handled = pawl_message_in_flight(ctx);
     world_note(&seen, "news%d", message->number);
+    if (marks != NULL && pawl_text_equal(handled->id, PAWL_TEXT("twin")))
+        mark(marks, handled->id);
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_news, news);
@@ -134,4 +150,23 @@ ON_STORE(a_body_that_no_dead_letter_has_is_left_out, const char *url, "sqlite")
     assert_int_equal(dead.items[0].message.body.size, 0);
     assert_true(
         world_says(dead.items[0].error, "its body has 16777218 bytes, the limit is 16777216"));
+}
+
+/* PostgreSQL has times before the first one of pawl. The refused "twin" has the claims locked anew. */
+ON_STORE(a_row_due_before_the_year_1_is_due_now, const char *url, "postgres")
+{
+    world_forget(&seen);
+    world *it = world_begin(url, &application, NULL, &(pawl_endpoint_options){0});
+    post(it, "m-1", 1);
+    post(it, "m-2", 2);
+    post(it, "twin", 3);
+    native_exec(url, "update {pawl_queue} set \"Due\" = '-infinity', \"Placed\" = '-infinity' "
+                     "where \"MessageId\" = 'm-1'");
+    native_exec(url, "update {pawl_queue} set \"Due\" = '0044-03-15 12:00:00+00 BC' "
+                     "where \"MessageId\" = 'm-2'");
+    marks = it;
+    world_drain(it);
+    assert_string_equal(seen.text, "news1 news2 news3 ");
+    assert_int_equal(world_queue(it, "desk").count, 0);
+    assert_int_equal(world_dead(it).count, 0);
 }
