@@ -271,6 +271,7 @@ ON_BOTH(d34_an_apply_whose_index_fails_leaves_the_version, fixture *p)
     for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
         raw_run(p->raw, before[i]);
         expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_EDUPLICATE);
+        expect_text(p, "table pawl_queue: ");
         expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
     }
     raw_run(p->raw, "delete from pawl_queue limit 1");
@@ -290,6 +291,7 @@ ON_BOTH(d34_apply_waits_briefly_for_an_open_transaction, fixture *p)
     raw_run(reader, "select * from pawl_queue");
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error),
                 PAWL_EBUSY);
+    expect_text(p, "table pawl_queue: ");
     expect_text(p, "keep tables in use, what was made stays; try again");
     expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_ESCHEMA);
     mysql_close(reader);

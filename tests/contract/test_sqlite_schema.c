@@ -156,6 +156,21 @@ ON_FIXTURE(apply_makes_what_verify_misses, fixture *p)
     free(out);
 }
 
+/* Two rows of one id: the index cannot be made. */
+ON_FIXTURE(an_error_of_apply_names_the_table, fixture *p)
+{
+    lines *out = calloc(1, sizeof *out);
+    ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out));
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, "drop index pawl_inbox_message;"
+                "insert into pawl_inbox (Endpoint, MessageId, Outcome, At) values "
+                "('orders', 'm-1', 'handled', 0), ('orders', 'm-1', 'handled', 0)");
+    sqlite3_close(db);
+    assert_int_not_equal(run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_OK);
+    expect_text(p, "table pawl_inbox: ");
+    free(out);
+}
+
 /* D27: rows stay and are null in the new column; then it is used. */
 ON_FIXTURE(d27_a_correlation_column_is_added, fixture *p)
 {

@@ -42,7 +42,7 @@ static pawl_code mend_index(const mender *m, const pawl__sql_table *table,
     pawl__sql_text_free(&name);
     if (!text.is_failed && text.size == 0)
         return PAWL_OK;
-    return pawl__sql_emit_text(m->schema, &text, m->emit, m->context, m->error);
+    return pawl__sql_emit_text(m->schema, table_name, &text, m->emit, m->context, m->error);
 }
 
 /* Skips late indexes, which the script creates by statements of their own, and the key, which cannot be missing
@@ -54,7 +54,8 @@ static pawl_code mend_table(const mender *m, const pawl__sql_table *table)
     pawl_code                code    = PAWL_OK;
     pawl__sql_append_bare(&name, dialect, m->schema->prefix, pawl_text_of(table->name));
     if (name.is_failed)
-        code = pawl__sql_emit_text(m->schema, &name, m->emit, m->context, m->error);
+        code = pawl__sql_emit_text(m->schema, pawl_text_of(table->name), &name, m->emit, m->context,
+                                   m->error);
     bool is_there = code == PAWL_OK && pawl__sql_has_table(m->catalog, pawl__sql_text_of(&name));
     for (size_t i = 0; is_there && code == PAWL_OK && i < table->index_count; i++) {
         const pawl__sql_index *index = &table->indexes[i];

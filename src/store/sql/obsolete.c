@@ -172,7 +172,7 @@ static pawl_code drop_index(const purge *p, const pawl_saga_table *saga, pawl_te
     pawl__sql_append_table(&text, dialect, "", pawl__sql_text_of(&name));
     text.is_failed |= name.is_failed;
     pawl__sql_text_free(&name);
-    return pawl__sql_emit_text(p->schema, &text, p->emit, p->context, p->error);
+    return pawl__sql_emit_text(p->schema, saga->name, &text, p->emit, p->context, p->error);
 }
 
 static pawl_code drop_column(const purge *p, const pawl_saga_table *saga, pawl_text column)
@@ -183,7 +183,7 @@ static pawl_code drop_column(const purge *p, const pawl_saga_table *saga, pawl_t
     pawl__sql_append_table(&text, dialect, "", saga->name);
     pawl__sql_append(&text, " drop column ");
     pawl__sql_append_name(&text, dialect, "", column);
-    return pawl__sql_emit_text(p->schema, &text, p->emit, p->context, p->error);
+    return pawl__sql_emit_text(p->schema, saga->name, &text, p->emit, p->context, p->error);
 }
 
 static pawl_code purge_saga(const purge *p, const pawl__sql_catalog *catalog,

@@ -27,7 +27,8 @@ static pawl_code no_memory(const script *s)
     return pawl_error_set(s->error, PAWL_ENOMEM, "out of memory for the schema's script");
 }
 
-/* Emits the statement in s->text, and clears the text. `table` and `name` are spelled as in a catalog. */
+/* Emits the statement in s->text, and clears the text. `table` and `name` are spelled as in a catalog. An error names
+ * the table, as that of the database may name only an index, or nothing at all. */
 static void finish(script *s, pawl__sql_act act, const pawl__sql_text *table,
                    const pawl__sql_text *name)
 {
@@ -37,12 +38,16 @@ static void finish(script *s, pawl__sql_act act, const pawl__sql_text *table,
         action.table = pawl__sql_text_of(table), is_short |= table->is_failed;
     if (name != NULL)
         action.name = pawl__sql_text_of(name), is_short |= name->is_failed;
-    if (s->code == PAWL_OK && is_short)
-        s->code = no_memory(s);
-    if (s->code == PAWL_OK && pawl__sql_guards(s->dialect, act))
-        s->code = s->dialect->guard(&action, s->emit, s->context, s->error);
-    else if (s->code == PAWL_OK)
-        s->code = s->emit(s->text.data, s->context, s->error);
+    if (s->code == PAWL_OK) {
+        if (is_short)
+            s->code = no_memory(s);
+        else if (pawl__sql_guards(s->dialect, act))
+            s->code = s->dialect->guard(&action, s->emit, s->context, s->error);
+        else
+            s->code = s->emit(s->text.data, s->context, s->error);
+        if (s->code != PAWL_OK && action.table.size > 0)
+            (void)pawl_error_wrap(s->error, s->code, "table %.*s", PAWL_TEXT_ARGS(action.table));
+    }
     pawl__sql_text_clear(&s->text);
 }
 
@@ -70,12 +75,14 @@ static pawl__sql_text name_of(const script *s, const char *before, const char *n
 
 static void run_extras(script *s, const pawl__sql_extra *extra, const char *table)
 {
+    pawl__sql_text whole = name_of(s, s->what->prefix, table);
     for (; extra != NULL && extra->table != NULL; extra++) {
         if (strcmp(extra->table, table) != 0)
             continue;
         pawl__sql_expand(&s->text, s->dialect, s->what->prefix, extra->text);
-        finish(s, PAWL__SQL_CHANGE, NULL, NULL);
+        finish(s, PAWL__SQL_CHANGE, &whole, NULL);
     }
+    pawl__sql_text_free(&whole);
 }
 
 /* Creates the index; drops one that the dialect does without. (With indexes_inside no version created such an
@@ -122,11 +129,11 @@ static void run_steps(script *s, const pawl__sql_table *table)
                           : !s->dialect->adds_columns || step->table == NULL ||
                                 strcmp(step->table, table->name) != 0)
             continue;
-        pawl__sql_text whole  = name_of(s, s->what->prefix, step->table != NULL ? step->table : "");
+        bool           is_of  = step->table != NULL;
+        pawl__sql_text whole  = name_of(s, is_of ? s->what->prefix : "", is_of ? step->table : "");
         pawl__sql_text column = name_of(s, "", step->name);
         pawl__sql_run_step(&s->text, s->dialect, s->what->prefix, step);
-        finish(s, step->table != NULL ? PAWL__SQL_MAKE_COLUMN : PAWL__SQL_DROP_INDEX, &whole,
-               &column);
+        finish(s, is_of ? PAWL__SQL_MAKE_COLUMN : PAWL__SQL_DROP_INDEX, &whole, &column);
         pawl__sql_text_free(&whole);
         pawl__sql_text_free(&column);
     }
@@ -162,7 +169,7 @@ static void write_version(script *s, const pawl__sql_table *table)
     finish(s, PAWL__SQL_MAKE_ROW, &whole, NULL);
     if (s->dialect->adds_columns || s->what->leaves_version) {
         pawl__sql_raise_version(&s->text, s->dialect, prefix);
-        finish(s, PAWL__SQL_CHANGE, NULL, NULL);
+        finish(s, PAWL__SQL_CHANGE, &whole, NULL);
     }
     pawl__sql_text_free(&whole);
 }

@@ -319,12 +319,13 @@ static pawl_code run_statement(const char *statement, void *context, pawl_error 
     return schema->ops->execute(schema->store, statement, error);
 }
 
-pawl_code pawl__sql_emit_text(const pawl__sql_schema *schema, pawl__sql_text *text,
+pawl_code pawl__sql_emit_text(const pawl__sql_schema *schema, pawl_text table, pawl__sql_text *text,
                               pawl__sql_emit_fn *emit, void *context, pawl_error *error)
 {
     pawl_code code = text->is_failed ? no_memory(schema, error) : emit(text->data, context, error);
     pawl__sql_text_free(text);
-    return code;
+    return code == PAWL_OK ? code
+                           : pawl_error_wrap(error, code, "table %.*s", PAWL_TEXT_ARGS(table));
 }
 
 static pawl_code add_saga_columns(const schema_state *l, const pawl_saga_table *saga)
@@ -341,7 +342,7 @@ static pawl_code add_saga_columns(const schema_state *l, const pawl_saga_table *
         if (code != PAWL_OK || found.column != NULL)
             continue;
         pawl__sql_add_saga_column(&text, l->schema->dialect, saga, list[i]);
-        code = pawl__sql_emit_text(l->schema, &text, l->emit, l->context, l->error);
+        code = pawl__sql_emit_text(l->schema, saga->name, &text, l->emit, l->context, l->error);
     }
     return code;
 }
@@ -357,7 +358,7 @@ static pawl_code run_step(const schema_state *l, const pawl__sql_step *step)
         pawl__sql_find_column(&l->catalog, table, pawl_text_of(step->name)) != NULL)
         return PAWL_OK;
     pawl__sql_run_step(&text, l->schema->dialect, l->schema->prefix, step);
-    return pawl__sql_emit_text(l->schema, &text, l->emit, l->context, l->error);
+    return pawl__sql_emit_text(l->schema, table, &text, l->emit, l->context, l->error);
 }
 
 /* For databases without "add column if not exists": adds missing columns to existing tables, which the script leaves

@@ -149,8 +149,9 @@ pawl_code pawl__sql_check_reach(const pawl__sql_schema *schema, const pawl__sql_
                                 pawl_error *error);
 /* Ends "select count(*) from (select 1 as found from ...": no more rows than PAWL__REACH_COUNT_MAX are counted. */
 void pawl__sql_end_count(pawl__sql_text *text, const pawl__sql_dialect *dialect);
-/* schema.c: hands a finished statement to `emit`, which runs or prints it, and frees its text. */
-pawl_code pawl__sql_emit_text(const pawl__sql_schema *schema, pawl__sql_text *text,
+/* schema.c: hands a finished statement on `table` to `emit`, which runs or prints it, and frees its text. An error names
+ * the table. */
+pawl_code pawl__sql_emit_text(const pawl__sql_schema *schema, pawl_text table, pawl__sql_text *text,
                               pawl__sql_emit_fn *emit, void *context, pawl_error *error);
 /* Drops the obsolete columns of the sagas' tables and their indexes (D30); a table of which rows
  * need them is refused. The catalog is that of before. */
