@@ -68,11 +68,12 @@ typedef struct pawl_test pawl_test;
 /* Zero means the default in brackets. */
 typedef struct pawl_test_options {
     size_t                       options_size;
-    pawl_time                    start;    /* both clocks [PAWL_TEST_START] */
+    pawl_time                    start;    /* both clocks, years 1 to 9999 [PAWL_TEST_START] */
     const pawl_endpoint_options *endpoint; /* retries, routes, user ... of every endpoint; store,
                                               clocks and mode are the test's own [NULL] */
     const char *store; /* its URL, or PAWL_TEST_SQLITE [NULL: in memory, of this test's own] */
-    bool is_emptied;   /* create drops all that pawl has in `store` [false: it must be empty] */
+    bool is_emptied;   /* create drops the shared tables in `store` and those of this application's
+                          sagas, not those of other applications [false: it must be empty] */
     bool is_kept;      /* destroy leaves the tables and their rows [false] */
 } pawl_test_options;
 
@@ -127,7 +128,7 @@ PAWL_API pawl_code pawl_test_dead_discard(pawl_test *test, const char *endpoint,
                                           const char *message_id, pawl_error *error);
 /* Changes a timeout of a saga or process as an operator named "test" (store_timeout.h); then runs until
  * nothing is due. `shift` is microseconds. PAWL_EGONE: there is no timeout of that name;
- * PAWL_ENOTFOUND: there is no such saga. */
+ * PAWL_ENOTFOUND: there is no such saga; PAWL_EINVAL: `saga`, `key` or `name` is NULL. */
 PAWL_API pawl_code pawl_test_timeout_cancel(pawl_test *test, const char *saga, const char *key,
                                             const char *name, pawl_error *error);
 PAWL_API pawl_code pawl_test_timeout_move(pawl_test *test, const char *saga, const char *key,
@@ -146,6 +147,7 @@ PAWL_API pawl_code pawl_test_drain(pawl_test *test, pawl_step *sum, pawl_error *
 
 /* ---- Queries -------------------------------------------------------------------- */
 
+/* A query that decodes into a struct answers PAWL_EINVAL when the record or the struct is NULL. */
 PAWL_API pawl_time pawl_test_now(const pawl_test *test);
 
 /* The state of the saga whose correlation value is `key` (the text of it: "o-1",

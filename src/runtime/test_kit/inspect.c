@@ -9,8 +9,15 @@
 #include "engine/headers.h"
 #include "engine/state.h"
 #include "engine/stream.h"
+#include "record/record_internal.h"
 
 #include <string.h>
+
+/* Checks the record of a query and the struct that the answer goes into. */
+static pawl_code check_target(pawl_record_fn *record, const void *target, pawl_error *error)
+{
+    return pawl__value_check(record != NULL ? record() : NULL, target, error);
+}
 
 pawl_time pawl_test_now(const pawl_test *test)
 {
@@ -84,7 +91,9 @@ pawl_code pawl_test_saga(pawl_test *test, const char *saga, const char *key, paw
     const pawl__saga_model *model = NULL;
     if (version != NULL)
         *version = 0;
-    pawl_code code = find_plain_saga(test, saga, &model, error);
+    pawl_code code = check_target(record, state, error);
+    if (code == PAWL_OK)
+        code = find_plain_saga(test, saga, &model, error);
     if (code == PAWL_OK && strcmp(pawl_record_type(record()), pawl_record_type(model->state)) != 0)
         return pawl_error_set(error, PAWL_EINVAL, "state of saga %s is of record %s, not %s", saga,
                               pawl_record_type(model->state), pawl_record_type(record()));
@@ -127,7 +136,9 @@ pawl_code pawl_test_state(pawl_test *test, const char *name, const char *key,
     pawl__stream_seen       seen  = {.version = 0};
     if (version != NULL)
         *version = 0;
-    pawl_code code = find_saga(test, name, &model, error);
+    pawl_code code = check_target(record, state, error);
+    if (code == PAWL_OK)
+        code = find_saga(test, name, &model, error);
     if (code == PAWL_OK && model->stream == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "%s is a saga: read it with pawl_test_saga",
                               name);
@@ -166,11 +177,13 @@ pawl_code pawl_test_event(pawl_test *test, const char *stream, pawl_record_fn *r
                           void *event, pawl_error *error)
 {
     pawl_event_rows rows;
-    const char     *type  = pawl_record_type(record());
     size_t          count = 0;
-    pawl_code       code  = pawl_test_events(test, stream, &rows, error);
+    pawl_code       code  = check_target(record, event, error);
+    if (code == PAWL_OK)
+        code = pawl_test_events(test, stream, &rows, error);
     if (code != PAWL_OK)
         return code;
+    const char *type = pawl_record_type(record());
     for (size_t i = 0; i < rows.count; i++)
         if (pawl_text_equal(rows.items[i].event.type, pawl_text_of(type)) && count++ == index)
             return read_event(test, &rows.items[i].event, record(), event, error);
@@ -209,7 +222,9 @@ pawl_code pawl_test_message(pawl_test *test, const char *queue, pawl_record_fn *
 {
     pawl_queue_rows rows;
     size_t          count = 0;
-    pawl_code       code  = pawl_test_sent(test, queue, &rows, error);
+    pawl_code       code  = check_target(record, message, error);
+    if (code == PAWL_OK)
+        code = pawl_test_sent(test, queue, &rows, error);
     if (code != PAWL_OK)
         return code;
     for (size_t i = 0; i < rows.count; i++)
@@ -223,6 +238,9 @@ pawl_code pawl_test_message(pawl_test *test, const char *queue, pawl_record_fn *
 pawl_code pawl_test_read(pawl_test *test, const pawl_message *from, pawl_record_fn *record,
                          void *message, pawl_error *error)
 {
+    pawl_code code = check_target(record, message, error);
+    if (code != PAWL_OK)
+        return code;
     if (!is_of(from, record()))
         return pawl_error_set(error, PAWL_EINVAL, "message %.*s is of type %.*s, not %s",
                               PAWL_TEXT_ARGS(from->id), PAWL_TEXT_ARGS(from->type),

@@ -33,7 +33,10 @@ static pawl_code take_settings(pawl_test *test, const pawl_test_options *options
                          "options of a test's endpoints", "PAWL_ENDPOINT_OPTIONS_INIT", error);
     if (code != PAWL_OK)
         return code;
-    pawl_time start    = options->start != 0 ? options->start : PAWL_TEST_START;
+    pawl_time start = options->start != 0 ? options->start : PAWL_TEST_START;
+    code            = pawl__check_time("the start of a test", "", start, PAWL_TEST_START, error);
+    if (code != PAWL_OK)
+        return code;
     test->business     = pawl_clock_create(start);
     test->machine      = pawl_clock_create(start);
     settings->mode     = PAWL_OPEN_CREATE;
@@ -331,7 +334,9 @@ static pawl_code amend(pawl_test *test, const char *saga, const char *key, const
     const pawl_timeout_amend how = {.action = action, .shift = shift, .by = PAWL_TEXT("test")};
     pawl_timeout_rows        rows;
     size_t                   at = 0, done = 0;
-    pawl_code                code = pawl_test_timeouts(test, saga, key, &rows, error);
+    if (saga == NULL || key == NULL || name == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "a timeout needs a saga, its key and a name");
+    pawl_code code = pawl_test_timeouts(test, saga, key, &rows, error);
     while (code == PAWL_OK && at < rows.count &&
            !pawl_text_equal(rows.items[at].name, pawl_text_of(name)))
         at++;

@@ -558,3 +558,42 @@ TEST(a_look_at_the_wrong_kind_is_a_code)
                      PAWL_ENOTFOUND);
     assert_non_null(strstr(error.text, "holds 1 events of type was_put, none at 1"));
 }
+
+/* What names nothing is no wildcard, and what is missing is a code. */
+TEST(null_is_refused_where_something_has_to_be_named)
+{
+    pawl_test   *test  = open_shop();
+    pawl_error   error = PAWL_ERROR_INIT;
+    basket       has;
+    was_put      event;
+    pawl_message any = {.type = PAWL_TEXT("was_put")};
+    put_into(test, "apple");
+    assert_int_equal(pawl_test_timeout_cancel(test, NULL, NULL, "old", &error), PAWL_EINVAL);
+    assert_string_equal(error.text, "a timeout needs a saga, its key and a name");
+    assert_int_equal(pawl_test_timeout_move(test, "Basket", NULL, "old", 1, NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_test_timeout_run_now(test, "Basket", "7", NULL, NULL), PAWL_EINVAL);
+    pawl_timeout_rows timeouts;
+    assert_int_equal(timeouts_of(test, &timeouts), 1);
+    assert_int_equal(pawl_test_saga(test, "GameSaga", "7", NULL, &has, NULL, &error), PAWL_EINVAL);
+    assert_string_equal(error.text, "the record is NULL");
+    assert_int_equal(pawl_test_state(test, "Basket", "7", NULL, &has, NULL, NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(basket), NULL, NULL, NULL),
+                     PAWL_EINVAL);
+    assert_int_equal(pawl_test_event(test, "Basket/7", NULL, 0, &event, NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_test_message(test, "none", NULL, 0, &event, NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_test_read(test, &any, NULL, &event, NULL), PAWL_EINVAL);
+}
+
+TEST(a_test_starts_in_the_years_1_to_9999)
+{
+    static const pawl_time bad[] = {PAWL_TIME_MIN - 1, PAWL_TIME_MAX + 1};
+    pawl_test             *test;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        pawl_error              error   = PAWL_ERROR_INIT;
+        const pawl_test_options options = {.options_size = sizeof options, .start = bad[i]};
+        assert_int_equal(pawl_test_create(&shopping, &options, &test, &error), PAWL_EINVAL);
+        assert_null(test);
+        assert_non_null(strstr(error.text, "the start of a test is at "));
+        assert_non_null(strstr(error.text, "outside the years 1 to 9999"));
+    }
+}
