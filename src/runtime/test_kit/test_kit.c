@@ -240,9 +240,14 @@ static pawl_code aim(pawl_test *test, const char **queue, const pawl_send_option
     return PAWL_OK;
 }
 
-static pawl_code commit_and_drain(pawl_test *test, pawl_error *error)
+/* Ends a delivery, whose messages were collected with `code`. The sender keeps messages that were not committed: they
+ * would go with the next delivery. */
+static pawl_code commit_and_drain(pawl_test *test, pawl_code code, pawl_error *error)
 {
-    pawl_code code = pawl_sender_commit(test->sender, error);
+    if (code == PAWL_OK)
+        code = pawl_sender_commit(test->sender, error);
+    if (code != PAWL_OK)
+        pawl_sender_clear(test->sender);
     return code == PAWL_OK ? pawl_test_drain(test, NULL, error) : code;
 }
 
@@ -254,7 +259,7 @@ pawl_code pawl_test_deliver_with(pawl_test *test, const char *queue,
     pawl_code         code = aim(test, &queue, options, &own, error);
     if (code == PAWL_OK)
         code = pawl_sender_send(test->sender, queue, &own, record, message, error);
-    return code == PAWL_OK ? commit_and_drain(test, error) : code;
+    return commit_and_drain(test, code, error);
 }
 
 pawl_code pawl_test_deliver(pawl_test *test, const char *queue, const pawl_record *record,
@@ -271,7 +276,7 @@ pawl_code pawl_test_deliver_json(pawl_test *test, const char *queue,
     pawl_code         code = aim(test, &queue, options, &own, error);
     if (code == PAWL_OK)
         code = pawl__sender_send_text(test->sender, queue, &own, type, pawl_text_of(json), error);
-    return code == PAWL_OK ? commit_and_drain(test, error) : code;
+    return commit_and_drain(test, code, error);
 }
 
 pawl_code pawl_test_publish(pawl_test *test, const pawl_record *record, const void *message,
@@ -281,7 +286,7 @@ pawl_code pawl_test_publish(pawl_test *test, const pawl_record *record, const vo
     pawl_code         code = take_send(test, NULL, &own, error);
     if (code == PAWL_OK)
         code = pawl_sender_publish(test->sender, &own, record, message, error);
-    return code == PAWL_OK ? commit_and_drain(test, error) : code;
+    return commit_and_drain(test, code, error);
 }
 
 /* ---- Dead letters ----------------------------------------------------------------- */

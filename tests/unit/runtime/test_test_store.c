@@ -412,6 +412,27 @@ ON_STORE(a_shortage_leaves_no_file, const char *url, "sqlite")
     use_folder(NULL);
 }
 
+/* Wherever memory ran out, a message that was not committed does not go with the next delivery. */
+ON_STORE(a_delivery_that_failed_is_gone, const char *url, "memory")
+{
+    const pawl_test_options options = on_store(url);
+    pawl_test              *test    = open_test(&inn, &options);
+    bool                    is_met  = true;
+    int                     gone    = 0;
+    for (long n = 1; is_met; n++) {
+        size_t before = bills(test);
+        fault_memory_begin(n);
+        pawl_code code = pawl_test_deliver(test, "desk", PAWL_MESSAGE(bill, .nights = 1), NULL);
+        is_met         = fault_memory_end();
+        size_t after   = bills(test);
+        gone += code != PAWL_OK && after == before;
+        must(pawl_test_deliver(test, "desk", PAWL_MESSAGE(bill, .nights = 2), world_error()));
+        assert_int_equal(bills(test), after + 1);
+    }
+    assert_true(gone > 0);
+    fault_memory_set(0);
+}
+
 /* ---- What is refused ---------------------------------------------------------------------------- */
 
 ON_STORE(a_bad_url_is_named, const char *url, "sqlite")
