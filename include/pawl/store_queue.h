@@ -84,8 +84,8 @@ typedef struct pawl_queue_take {
 /* Takes messages out of the queue by their numbers (pawl_queue_row.seq), each given once, due or not, in one commit.
  * Messages in flight or no longer there are skipped; `*taken` is how many were taken. Dead letters and deduplication
  * records are written for the endpoint that reads the queue: NAME of a subscription to "reader:NAME", else the endpoint
- * with the queue's name. A message whose id has a record already is a copy, and is deleted without a dead letter. A
- * moved message leaves no record. The endpoint of the other queue handles it, unless that queue has a message
+ * with the queue's name. A message whose id has a record already is a copy, and is deleted without a dead letter;
+ * `*copies` (or NULL) is how many of the taken ones DEAD_LETTER deleted so. A moved message leaves no record. The endpoint of the other queue handles it, unless that queue has a message
  * of this id or the endpoint a record of it. Its attempts, crashes and history start anew there.
  *
  * PAWL_EBUSY      another process works the queue, and the store lets only one process claim (SQLite)
@@ -96,7 +96,7 @@ typedef struct pawl_queue_take {
  *                 than PAWL_ERROR_TEXT_SIZE_MAX bytes together */
 PAWL_API pawl_code pawl_store_queue_take(pawl_store *store, const pawl_queue_take *take,
                                          const int64_t *seqs, size_t count, pawl_time now,
-                                         size_t *taken, pawl_error *error);
+                                         size_t *taken, size_t *copies, pawl_error *error);
 
 #define PAWL_TAKE_CODE "PURGED" /* code of the dead letters */
 /* Prefix of a subscription's type: an endpoint NAME whose queue has another name subscribes that queue to "reader:NAME". */

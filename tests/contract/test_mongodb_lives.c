@@ -312,8 +312,8 @@ ON_FIXTURE(a_handle_that_was_idle_for_days_works_on, fixture *p)
     assert_int_equal(sweep(p, open_now(p)), 1);
     beats_later_s += BEAT_S;
     ok(p, pawl_store_queue_find(idle, &all, p->arena, &rows, &p->error));
-    ok(p,
-       pawl_store_queue_take(idle, &discard, &rows.items[0].row.seq, 1, now(), &taken, &p->error));
+    ok(p, pawl_store_queue_take(idle, &discard, &rows.items[0].row.seq, 1, now(), &taken, NULL,
+                                &p->error));
     assert_int_equal(taken, 1);
     fall_silent(p);
     assert_int_equal(sweep(p, open_now(p)), 2);

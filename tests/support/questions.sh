@@ -259,7 +259,7 @@ changed() # REGEX COMMAND ...
 }
 send stray note '{"n":9}' --id m-9
 changed '"queue":"stray","moved":1,"left":0,"last":[0-9]+' pawl queue move stray other --yes
-changed '"queue":"other","dead_lettered":1,"left":0,"last":[0-9]+' pawl queue purge other --yes
+changed '"queue":"other","dead_lettered":1,"left":0,"copies":0,"last":[0-9]+' pawl queue purge other --yes
 changed '"edited":1,"no_longer_dead":0,"already_queued":0,"unsendable":0' pawl dead edit m-9 --body-file good.json
 changed '"done":"resumed","queue":"billing"' pawl queue resume billing
 changed '"retried":0,"no_longer_dead":0' pawl outbox retry --all --yes

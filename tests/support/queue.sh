@@ -142,9 +142,14 @@ expect 0 '^would be dead-lettered: 5 messages of queue wrong$' pawl queue purge 
 last=$(pawl queue peek wrong --json --id w-3 | sed -E 's/.*"seq":([0-9]+).*/\1/')
 expect 0 '^moved 3 messages of queue wrong to right$' pawl queue move wrong right --last "$last" --rate 1000 --yes
 warned '^pawl: queue right has no consumer just now: what is in it waits$'
-expect 0 '^\{"queue":"wrong","dead_lettered":1,"left":0,"due_at":"[^"]*","last":[1-9][0-9]*\}$' pawl queue purge wrong --due later --yes --json --reason 'a slip'
+expect 0 '^\{"queue":"wrong","dead_lettered":1,"left":0,"copies":0,"due_at":"[^"]*","last":[1-9][0-9]*\}$' pawl queue purge wrong --due later --yes --json --reason 'a slip'
 expect 0 'PURGED.*a slip' pawl dead list
 expect 0 '^discarded 2 messages of queue wrong$' pawl queue purge wrong --discard --yes
+expect 0 '' pawl send --to wrong --type parcel --id w-5 --body '{"n":1}'
+expect 0 '' pawl send --to wrong --type parcel --id w-7 --body '{"n":1}'
+expect 0 '^dead-lettered 1 message of queue wrong; 1 was a copy of a message with a record, and is deleted$' \
+    pawl queue purge wrong --yes
+expect 0 '^discarded 1 dead letter$' pawl dead discard w-7
 expect 0 '^\{"queue":"right","ready":3,' pawl queue show right --json
 found=$(pawl queue peek right --json | sed -E 's/^\{"message_id":"([^"]*)",.*/\1/' | tr '\n' ' ')
 [ "$found" = 'w-1 w-2 w-3 ' ] || die "'$found' were moved"

@@ -71,7 +71,7 @@ const pawl__report pawl__bulk_verb_reports[] = {
     {"start", NULL, "id total"},
     {"run", NULL, "id result"},
     {"result", NULL,
-     "retried discarded no_longer_dead already_queued unsendable queue moved dead_lettered left due_at last"},
+     "retried discarded no_longer_dead already_queued unsendable queue moved dead_lettered left copies due_at last"},
     {"stop", NULL, "stopped"},
     {.what = NULL},
 };

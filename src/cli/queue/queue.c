@@ -138,7 +138,7 @@ const pawl__report pawl__queue_verb_reports[] = {
     {"peek", message_columns, NULL},
     {"history, of peek", NULL, "attempt at code error"},
     {"pause, resume", NULL, "done queue"},
-    {"move, purge", NULL, "queue moved dead_lettered discarded left due_at last"},
+    {"move, purge", NULL, "queue moved dead_lettered discarded left copies due_at last"},
     {"with --dry-run", NULL, "queue matching left due_at last"},
     {"actions, of show", pawl__action_columns, NULL},
     {.what = NULL},

@@ -126,12 +126,17 @@ static pawl_code take_some(void *context, size_t first, size_t count, size_t *do
 {
     taking *it = context;
     int64_t seqs[PAWL__BULK_PAGE];
+    size_t  taken, copies;
     for (size_t i = 0; i < count; i++)
         seqs[i] = it->found.items[first + i].row.seq;
-    pawl_code code =
-        pawl_store_queue_take(it->store, &it->take, seqs, count, pawl_clock_now(NULL), done, error);
-    it->loop.left[0].count += code == PAWL_OK ? count - *done : 0;
-    it->taken += code == PAWL_OK ? *done : 0;
+    pawl_code code = pawl_store_queue_take(it->store, &it->take, seqs, count, pawl_clock_now(NULL),
+                                           &taken, &copies, error);
+    if (code != PAWL_OK)
+        return code;
+    *done = taken - copies;
+    it->loop.left[0].count += count - taken;
+    it->loop.left[1].count += copies;
+    it->taken += taken;
     return code;
 }
 
@@ -152,26 +157,29 @@ static pawl_code begin(void *context, pawl_error *error)
 static void fill_words(taking *it)
 {
     bool is_dead = it->take.action == PAWL_TAKE_DEAD_LETTER;
-    it->loop     = (pawl__bulk_loop){
-            .at       = &it->fields->at,
-            .words    = &it->fields->words,
-            .command  = it->fields->words.action,
-            .question = is_move(it) ? "move"
-                        : is_dead   ? "make dead letters of"
-                                    : "discard",
-            .noun     = "message",
-            .done     = is_move(it) ? "moved"
-                        : is_dead   ? "dead-lettered"
-                                    : "discarded",
-            .key      = is_move(it) ? "moved"
-                        : is_dead   ? "dead_lettered"
-                                    : "discarded",
-            .first    = {.key = "queue", .text = it->fields->queue},
-            .page     = next_matches,
-            .settle   = take_some,
-            .begin    = begin,
-            .context  = it,
-            .left     = {{"left", 0, "was in flight, or gone", "were in flight, or gone"}}};
+    it->loop =
+        (pawl__bulk_loop){.at       = &it->fields->at,
+                          .words    = &it->fields->words,
+                          .command  = it->fields->words.action,
+                          .question = is_move(it) ? "move"
+                                      : is_dead   ? "make dead letters of"
+                                                  : "discard",
+                          .noun     = "message",
+                          .done     = is_move(it) ? "moved"
+                                      : is_dead   ? "dead-lettered"
+                                                  : "discarded",
+                          .key      = is_move(it) ? "moved"
+                                      : is_dead   ? "dead_lettered"
+                                                  : "discarded",
+                          .first    = {.key = "queue", .text = it->fields->queue},
+                          .page     = next_matches,
+                          .settle   = take_some,
+                          .begin    = begin,
+                          .context  = it,
+                          .left = {{"left", 0, "was in flight, or gone", "were in flight, or gone"},
+                                   {is_dead ? "copies" : NULL, 0,
+                                    "was a copy of a message with a record, and is deleted",
+                                    "were copies of messages with a record, and are deleted"}}};
 }
 
 static pawl_code work(taking *it, pawl_error *error)

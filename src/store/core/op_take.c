@@ -245,11 +245,14 @@ static bool is_raced(pawl_code code)
 }
 
 pawl_code pawl_store_queue_take(pawl_store *store, const pawl_queue_take *take, const int64_t *seqs,
-                                size_t count, pawl_time now, size_t *taken, pawl_error *error)
+                                size_t count, pawl_time now, size_t *taken, size_t *copies,
+                                pawl_error *error)
 {
     parts     made = {.rows = {.count = 0}};
+    size_t    none;
     pawl_code code = check(take, count, error);
-    *taken         = 0;
+    copies         = copies != NULL ? copies : &none;
+    *taken = *copies = 0;
     if (code != PAWL_OK || count == 0)
         return code;
     pawl_arena *arena = pawl_arena_create(0);
@@ -264,6 +267,8 @@ pawl_code pawl_store_queue_take(pawl_store *store, const pawl_queue_take *take, 
     }
     if (code == PAWL_OK)
         *taken = made.rows.count;
+    if (code == PAWL_OK && take->action == PAWL_TAKE_DEAD_LETTER)
+        *copies = made.rows.count - made.letter_count;
     pawl_arena_destroy(arena);
     return code;
 }

@@ -119,7 +119,8 @@ static void take(world *it, const char *id)
     int64_t               seq   = find(it, id).row.seq;
     const pawl_queue_take away  = {
          .action = PAWL_TAKE_DISCARD, .queue = PAWL_TEXT("desk"), .by = PAWL_TEXT("ann")};
-    must(pawl_store_queue_take(it->store, &away, &seq, 1, world_now(it), &taken, world_error()));
+    must(pawl_store_queue_take(it->store, &away, &seq, 1, world_now(it), &taken, NULL,
+                               world_error()));
     assert_int_equal(taken, 1);
 }
 

@@ -194,7 +194,7 @@ static void take_any(play *p)
     if (rows.count == 0)
         return;
     int64_t seq = rows.items[below((int64_t)rows.count)].seq;
-    must(pawl_store_queue_take(p->it.store, &away, &seq, 1, world_now(&p->it), &taken,
+    must(pawl_store_queue_take(p->it.store, &away, &seq, 1, world_now(&p->it), &taken, NULL,
                                world_error()));
     p->taken += taken;
 }

@@ -263,7 +263,7 @@ static void purge_two(reading *r)
         size_t         taken = 0;
         pawl_queue_row row   = world_queue(&r->it, "reader.in").items[0];
         take.action          = i == 0 ? PAWL_TAKE_DISCARD : PAWL_TAKE_DEAD_LETTER;
-        must(pawl_store_queue_take(r->it.store, &take, &row.seq, 1, world_now(&r->it), &taken,
+        must(pawl_store_queue_take(r->it.store, &take, &row.seq, 1, world_now(&r->it), &taken, NULL,
                                    world_error()));
         assert_int_equal(taken, 1);
     }
