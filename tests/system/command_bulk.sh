@@ -50,7 +50,7 @@ echo "== the selection is frozen, and nothing is done before it runs"
 fill letters 30
 expect 0 '^\{"id":"[0-9a-f]{8}","total":10\}$' pawl bulk start --reason "the bank's fault" --json -- dead retry --type charge
 id=$(id_of)
-expect 0 "\"id\":\"$id\",\"state\":\"open\",\"done\":0,\"total\":10,\"command\":\"dead retry --until=[^\"]*Z --all --type charge\",\"started\":\"[^\"]*Z\",\"ended\":null,\"by\":\"$me\",\"reason\":\"the bank's fault\",\"result\":null" \
+expect 0 "\"id\":\"$id\",\"state\":\"open\",\"done\":0,\"total\":10,\"left\":0,\"command\":\"dead retry --until=[^\"]*Z --all --type charge\",\"started\":\"[^\"]*Z\",\"ended\":null,\"by\":\"$me\",\"reason\":\"the bank's fault\",\"result\":null" \
     pawl bulk list --open --json
 [ "$(number dead)" = 30 ] || die "something was done already"
 expect 0 "^\{\"id\":\"$id\",\"result\":\{\"retried\":10,\"no_longer_dead\":0,\"already_queued\":0,\"unsendable\":0\}\}\$" pawl bulk run "$id" --json

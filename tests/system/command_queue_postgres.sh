@@ -38,3 +38,15 @@ echo "commit;" >&3
 exec 3>&-
 wait $pid || die "the move ended with $?: $(cat "$work/err")"
 grep -q '"moved":400,"left":0,' "$work/out" || die "messages that were given back are left: $(cat "$work/out")"
+
+echo "== a bulk action says how many messages in flight it left"
+expect 0 '' pawl bulk start --json -- queue move else back
+id=$(sed -nE 's/^\{"id":"([0-9a-f]{8})".*/\1/p' "$work/out")
+psql -XAtq "$url" <"$work/held" >"$work/psql" 2>&1 &
+exec 3>"$work/held"
+echo "begin; select count(*) from (select 1 from $schema.pawl_queue where \"Queue\" = 'else' order by \"Seq\" limit 3 for update) as held;" >&3
+poll 60 grep -qx 3 "$work/psql" || die "the messages are not locked: $(cat "$work/psql")"
+expect 0 '"moved":397,"left":3,' pawl bulk run "$id" --json
+expect 0 '"state":"finished","done":397,"total":400,"left":3,' pawl bulk show "$id" --json
+expect 0 "^$id  finished +397 +400 +3 " pawl bulk list
+exec 3>&-

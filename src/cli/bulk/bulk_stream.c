@@ -82,8 +82,9 @@ static void read_stream(const pawl_event_rows *events, pawl_arena *arena, pawl__
             row->state       = is_finished ? PAWL__BULK_FINISHED : PAWL__BULK_STOPPED;
             row->ended       = event->at;
             row->result      = pawl__texts_text(headers, "result", arena);
+            row->left        = left_of(row->result);
             if (is_finished)
-                row->done = row->total - left_of(row->result);
+                row->done = row->total - row->left;
         }
         yyjson_doc_free(doc);
     }
