@@ -26,9 +26,7 @@ void pawl__url_mask(const char *url, char *text, size_t size);
 /* Part of the error of an open on tables of another schema version; the version's number follows. */
 #define PAWL__SCHEMA_HAS_VERSION "its schema has version "
 /* Last line of `schema verify` if all differences are in existing columns, keys and indexes. */
-#define PAWL__SCHEMA_LEFT                                                             \
-    "all in columns, keys or indexes that are there, which `pawl schema apply` does " \
-    "not change: alter the tables by SQL"
+#define PAWL__SCHEMA_LEFT "that `pawl schema apply` does not change: alter the tables by SQL"
 
 /* Table subscriptions also has rows that are no subscriptions; their types have these prefixes, or PAWL_QUEUE_READER.
  * They say which routes an endpoint has, and for how many microseconds it keeps deduplication records. */

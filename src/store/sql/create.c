@@ -124,12 +124,9 @@ pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga
  * without it. A nullable column needs none. */
 static void append_default(pawl__sql_text *text, const char *table, const pawl__sql_column *column)
 {
-    for (size_t i = 0; !column->is_nullable && i < pawl__sql_step_count; i++) {
-        const pawl__sql_step *step = &pawl__sql_steps[i];
-        if (step->table != NULL && strcmp(step->table, table) == 0 &&
-            strcmp(step->name, column->name) == 0)
-            pawl__sql_appendf(text, " default %s", step->initial);
-    }
+    const pawl__sql_step *step = pawl__sql_step_of(table, column->name);
+    if (step != NULL && !column->is_nullable)
+        pawl__sql_appendf(text, " default %s", step->initial);
 }
 
 static void append_column(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *table,

@@ -495,7 +495,7 @@ static pawl_code verify(const pawl__sql_schema *schema, const pawl_schema_spec *
     char        left[80]    = "";
     if (found.left == found.count)
         return pawl_error_set(error, PAWL_ESCHEMA,
-                              "%s: %s: the schema has %zu difference%s, " PAWL__SCHEMA_LEFT,
+                              "%s: %s: the schema has %zu difference%s " PAWL__SCHEMA_LEFT,
                               schema->dialect->name, schema->given, found.count, these);
     if (found.left != 0)
         (void)snprintf(left, sizeof left, " (%zu of them have to be changed by SQL)", found.left);

@@ -23,6 +23,17 @@ const pawl__sql_step pawl__sql_steps[] = {
 };
 const size_t pawl__sql_step_count = sizeof pawl__sql_steps / sizeof pawl__sql_steps[0];
 
+const pawl__sql_step *pawl__sql_step_of(const char *table, const char *column)
+{
+    for (size_t i = 0; i < pawl__sql_step_count; i++) {
+        const pawl__sql_step *step = &pawl__sql_steps[i];
+        if (step->table != NULL && strcmp(step->table, table) == 0 &&
+            strcmp(step->name, column) == 0)
+            return step;
+    }
+    return NULL;
+}
+
 static const pawl__sql_column *find_column(const pawl__sql_step *step)
 {
     for (size_t t = 0; t < pawl__sql_table_count; t++) {

@@ -34,6 +34,8 @@ typedef struct pawl__sql_step {
 extern const pawl__sql_step pawl__sql_steps[];
 extern const size_t         pawl__sql_step_count;
 
+/* The step that adds a column to a table; NULL: the table had it from the beginning. */
+const pawl__sql_step *pawl__sql_step_of(const char *table, const char *column);
 /* One statement: adds the column, or drops the index. */
 void pawl__sql_run_step(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                         const pawl__sql_step *step);

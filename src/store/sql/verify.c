@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/schema.h"
+#include "store/sql/steps.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -130,15 +131,23 @@ static void note_old_type(pawl__sql_verifier *v, const pawl__sql_found_column *f
         v->line(pawl_text_of(text), v->context);
 }
 
+static void report_missing(pawl__sql_verifier *v, pawl_text name, bool is_added)
+{
+    v->left += !is_added;
+    pawl__sql_report(v, "table %.*s: column %.*s is missing%s", PAWL_TEXT_ARGS(v->table),
+                     PAWL_TEXT_ARGS(name),
+                     is_added ? "" : ": add it by SQL, as `pawl schema print` has it");
+}
+
+/* `is_added`: apply adds the column to a table that lacks it. */
 static void check_column(pawl__sql_verifier *v, pawl_text name, pawl__sql_type type,
-                         bool is_nullable)
+                         bool is_nullable, bool is_added)
 {
     char                    expected[PAWL__SQL_TYPE_NAME_SIZE];
     pawl__sql_found_column *found = pawl__sql_find_column(&v->catalog, v->table, name);
     pawl__sql_type_name(v->schema, type, expected);
     if (found == NULL) {
-        pawl__sql_report(v, "table %.*s: column %.*s is missing", PAWL_TEXT_ARGS(v->table),
-                         PAWL_TEXT_ARGS(name));
+        report_missing(v, name, is_added);
         return;
     }
     size_t before   = v->count;
@@ -168,10 +177,21 @@ static void check_column(pawl__sql_verifier *v, pawl_text name, pawl__sql_type t
     v->left += v->count - before;
 }
 
-static void check_columns(pawl__sql_verifier *v, const pawl__sql_column *columns, size_t count)
+/* Does apply add the column, or does every table have it that pawl made on this database? */
+static bool is_added(const pawl__sql_dialect *dialect, const char *table, const char *column)
+{
+    const pawl__sql_step *step = pawl__sql_step_of(table, column);
+    return step != NULL && (!dialect->adds_columns || (step->version > dialect->first_version &&
+                                                       pawl__sql_is_for(dialect, step->only)));
+}
+
+/* `table`: its name without the prefix; "": that of a saga. */
+static void check_columns(pawl__sql_verifier *v, const char *table, const pawl__sql_column *columns,
+                          size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        check_column(v, pawl_text_of(columns[i].name), columns[i].type, columns[i].is_nullable);
+        check_column(v, pawl_text_of(columns[i].name), columns[i].type, columns[i].is_nullable,
+                     is_added(v->schema->dialect, table, columns[i].name));
 }
 
 /* Unknown columns are accepted, unless every insert would have to fill them. */
@@ -301,7 +321,7 @@ static pawl_code check_shared(pawl__sql_verifier *v, const pawl__sql_table *tabl
         return no_memory(v);
     if (!begin_table(v, name))
         return PAWL_OK;
-    check_columns(v, table->columns, table->column_count);
+    check_columns(v, table->name, table->columns, table->column_count);
     check_unknown_columns(v);
     expected_index key = {.is_unique = true};
     if (v->schema->ops->has_keys)
@@ -327,7 +347,7 @@ static pawl_code check_correlation(pawl__sql_verifier *v, const pawl_saga_table 
     pawl__sql_text_free(&name);
     if (!is_ok)
         return no_memory(v);
-    check_column(v, column, pawl__sql_correlation_type(correlation), true);
+    check_column(v, column, pawl__sql_correlation_type(correlation), true, true);
     check_index(v,
                 &(expected_index){index, quoted, true, v->schema->dialect->unique_where != NULL});
     return PAWL_OK;
@@ -371,7 +391,7 @@ static pawl_code check_saga(pawl__sql_verifier *v, const pawl_saga_table *table)
     pawl_code               code  = pawl__sql_saga_check(v->schema->dialect, table, v->error);
     if (code != PAWL_OK || !begin_table(v, table->name))
         return code;
-    check_columns(v, pawl__sql_saga_columns, pawl__sql_saga_column_count);
+    check_columns(v, "", pawl__sql_saga_columns, pawl__sql_saga_column_count);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code = check_correlation(v, table, list[i]);
     if (code == PAWL_OK)
