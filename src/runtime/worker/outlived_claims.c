@@ -187,7 +187,8 @@ void pawl__outlived_lost(pawl__worker *worker, pawl_code code, const pawl_error 
         remember(worker, &batch->units[0], &lost);
         return;
     }
-    bool is_loss = code == PAWL_ELOST || code == PAWL_EFENCED || code == PAWL_EUNREACHABLE;
+    /* PAWL_EUNREACHABLE is no loss: the server became read-only, say, and the worker's log has its answer. */
+    bool is_loss = code == PAWL_ELOST || code == PAWL_EFENCED;
     if (!is_loss || batch->is_given_up || !is_long(worker) || is_short_lease(worker, code))
         return;
     for (size_t i = 0; i < batch->unit_count; i++)

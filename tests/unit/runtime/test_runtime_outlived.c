@@ -30,6 +30,7 @@ static struct {
     int64_t slow[NUMBERS]; /* how long the handler of that number takes */
     int     runs[NUMBERS];
     bool    loses[NUMBERS]; /* the next commit behind it */
+    bool    is_refusing;    /* that commit is refused by a server that can only be read */
     bool    sleeps;         /* the handlers take their time, too */
     int     failures;       /* of runs, from now on */
     bool    rearms;         /* the next run has its timeout set anew meanwhile */
@@ -41,8 +42,11 @@ static struct {
 
 static void lose_next_commit(void)
 {
-    static const fault_plan lost = {
-        .kind = FAULT_BEFORE, .op = fault_op_commit, .n = 1, .code = PAWL_ELOST};
+    static fault_plan lost;
+    lost = (fault_plan){.kind = FAULT_BEFORE,
+                        .op   = fault_op_commit,
+                        .n    = 1,
+                        .code = t.is_refusing ? PAWL_EUNREACHABLE : PAWL_ELOST};
     fault_plan_set(&lost);
 }
 
@@ -268,6 +272,24 @@ ON_STORES(a_loss_behind_quick_handlers_counts_nothing, const char *url)
     assert_int_equal(t.runs[1], 2);
     assert_int_equal(world_queue(&t.it, "works").count, 0);
     assert_int_equal(gate_said("counts as a failed attempt"), 0);
+}
+
+/* A server that became read-only, or cannot be reached, behind a slow handler says nothing of its claim. */
+ON_STORES(a_server_that_refuses_the_commit_counts_nothing, const char *url)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_step  step  = PAWL_STEP_INIT;
+    begin(url, NULL);
+    t.slow[1]     = PAWL_SECONDS(65);
+    t.loses[1]    = true;
+    t.is_refusing = true;
+    post(1);
+    assert_int_equal(pawl_endpoint_step(t.it.endpoint, &step, &error), PAWL_EUNREACHABLE);
+    t.loses[1] = false;
+    assert_int_equal(drain(), 0);
+    assert_int_equal(t.runs[1], 2);
+    assert_true(is_handled(1));
+    assert_int_equal(gate_said("claim did not last so long: "), 0);
 }
 
 /* A handler that takes longer than it may, and whose session goes on, is handled. */
