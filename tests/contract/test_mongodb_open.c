@@ -15,6 +15,7 @@
 #include "contract/mongodb_fixture.h"
 
 #include "contract/at_once.h"
+#include "support/gate.h"
 
 #include "pawl/pawl.h"
 
@@ -512,11 +513,14 @@ ON_FIXTURE(a_call_ends_at_its_deadline, fixture *p)
 ON_FIXTURE(an_index_that_takes_longer_than_a_call_is_waited_for, fixture *p)
 {
     pawl_schema_spec spec = {.deadline = PAWL_SECONDS(1)};
+    gate_listen();
     fault_on(
         p, "{\"times\": 1}",
         "\"failCommands\": [\"createIndexes\"], \"blockConnection\": true, \"blockTimeMS\": 2500");
     ok(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error));
     assert_int_equal(fault_off(p), 1);
+    assert_int_equal(gate_said("mongodb: createIndexes of collection pawl_"), 1);
+    assert_int_equal(gate_said(" still runs on the server after "), 1);
     fault_on(
         p, "\"alwaysOn\"",
         "\"failCommands\": [\"createIndexes\", \"ping\"], \"blockConnection\": true, \"blockTimeMS\": 2500");

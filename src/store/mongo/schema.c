@@ -47,21 +47,34 @@ static bool is_under_way(const builder *b, pawl_code code, int64_t begun_ms)
     return is_ok;
 }
 
+/* Says which command is waited for: `createIndexes` of a large collection takes minutes. */
+static void say_under_way(const builder *b, const bson_t *command, int64_t begun_ms)
+{
+    bson_iter_t at;
+    if (bson_iter_init(&at, command) && bson_iter_next(&at) && BSON_ITER_HOLDS_UTF8(&at))
+        pawl_log(PAWL_LOG_WARNING,
+                 "%s: %s of collection %s still runs on the server after %lld s; it is waited for",
+                 b->store->scheme, bson_iter_key(&at), bson_iter_utf8(&at, NULL),
+                 (long long)((pawl__clock_ms() - begun_ms) / 1000));
+}
+
 /* Runs the command, where the error number `allowed` counts as success, or prints it behind `guard`. Destroys it. */
 static pawl_code put_command(const builder *b, const char *guard, uint32_t allowed, bson_t *command)
 {
     pawl_code code     = PAWL_OK;
     char     *json     = b->line != NULL ? bson_as_relaxed_extended_json(command, NULL) : NULL;
-    int64_t   begun_ms = 0;
-    if (b->line == NULL)
-        do {
-            begun_ms = pawl__clock_ms();
-            code     = pawl__mongo_command(b->store, command, allowed, NULL, b->error);
-        } while (is_under_way(b, code, begun_ms));
-    else if (json != NULL)
+    int64_t   begun_ms = pawl__clock_ms();
+    if (json != NULL)
         tell(b, bson_strdup_printf("%sdb.runCommand(%s);", guard, json));
-    else
+    else if (b->line != NULL)
         code = pawl__mongo_no_memory(b->error);
+    for (bool goes_on = b->line == NULL; goes_on;) {
+        int64_t call_ms = pawl__clock_ms();
+        code            = pawl__mongo_command(b->store, command, allowed, NULL, b->error);
+        goes_on         = is_under_way(b, code, call_ms);
+        if (goes_on)
+            say_under_way(b, command, begun_ms);
+    }
     bson_free(json);
     bson_destroy(command);
     return code;
