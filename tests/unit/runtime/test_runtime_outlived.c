@@ -30,7 +30,7 @@ static struct {
     int64_t slow[NUMBERS]; /* how long the handler of that number takes */
     int     runs[NUMBERS];
     bool    loses[NUMBERS]; /* the next commit behind it */
-    bool    is_refusing;    /* that commit is refused by a server that can only be read */
+    bool    is_refusing;    /* the server is read-only and refuses that commit */
     bool    sleeps;         /* the handlers take their time, too */
     int     failures;       /* of runs, from now on */
     bool    rearms;         /* the next run has its timeout set anew meanwhile */

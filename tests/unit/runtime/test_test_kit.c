@@ -559,7 +559,7 @@ TEST(a_look_at_the_wrong_kind_is_a_code)
     assert_non_null(strstr(error.text, "holds 1 events of type was_put, none at 1"));
 }
 
-/* What names nothing is no wildcard, and what is missing is a code. */
+/* NULL does not stand for any saga or any record. */
 TEST(null_is_refused_where_something_has_to_be_named)
 {
     pawl_test   *test  = open_shop();
