@@ -23,6 +23,12 @@ const char *pawl_field_json(const pawl_field *field)
     return field->json != NULL ? field->json : field->name;
 }
 
+bool pawl__record_reads(const pawl_record *record, int version)
+{
+    int current = pawl_record_version(record);
+    return version == current || (version < current && record->upcast != NULL);
+}
+
 pawl_code pawl_record_upcast(const pawl_record *record, int version, pawl_text json,
                              pawl_arena *arena, pawl_text *upcast, pawl_error *error)
 {
@@ -30,7 +36,7 @@ pawl_code pawl_record_upcast(const pawl_record *record, int version, pawl_text j
     *upcast     = json;
     if (version == current)
         return PAWL_OK;
-    if (version > current || record->upcast == NULL)
+    if (!pawl__record_reads(record, version))
         return pawl_error_set(error, PAWL_EVERSION,
                               "%s of version %d: this program has version %d and %s",
                               pawl_record_type(record), version, current,

@@ -59,6 +59,9 @@ pawl_text pawl__base64_encode(pawl_bytes bytes, pawl_arena *arena);
 
 /* ---- Decoding ----------------------------------------------------------- */
 
+/* Is the version the record's own, or an older one for which it has an upcaster? */
+bool pawl__record_reads(const pawl_record *record, int version);
+
 typedef struct pawl__decoder {
     pawl_arena *arena;
     pawl_error *error;

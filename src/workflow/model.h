@@ -190,6 +190,9 @@ const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text typ
 #define PAWL__SCHEDULE_TYPE "schedule:%.*s"
 /* Name in that list of an event that a projection handles: printed with the names of projection and type. */
 #define PAWL__PROJECTION_TYPE "projection:%.*s/%.*s"
+/* Behind that name and a blank in an entry of its own: the first and the last version of the event that the program reads. A program
+ * without this entry reads version 1. */
+#define PAWL__VERSIONS "%d-%d"
 /* Does the list of types in a worker's row contain the name, which is given in quotes? */
 static inline bool pawl__types_list(pawl_text types, pawl_text quoted)
 {

@@ -5,6 +5,7 @@
 #include "workflow/names.h"
 
 #include "pawl/limits.h"
+#include "record/record_internal.h"
 #include "workflow/model.h"
 
 #include <string.h>
@@ -144,13 +145,22 @@ pawl_code pawl__application_tables_check(const pawl_application *application,
     return code == PAWL_ENOMEM ? pawl_error_set(error, code, "no memory for saga tables") : code;
 }
 
+/* Versions that a program reads are listed for records of another version than 1. */
 static pawl_text add_projection(pawl_arena *arena, pawl_text json,
                                 const pawl__projection_model *projection)
 {
-    for (size_t i = 0; i < projection->on_count && json.data != NULL; i++)
+    for (size_t i = 0; i < projection->on_count && json.data != NULL; i++) {
+        const pawl__projection_on *on   = &projection->on[i];
+        int                        last = pawl_record_version(on->event);
         json = pawl_arena_printf(arena, "%s%s\"" PAWL__PROJECTION_TYPE "\"", json.data,
                                  json.size > 1 ? "," : "", PAWL_TEXT_ARGS(projection->name),
-                                 PAWL_TEXT_ARGS(projection->on[i].type));
+                                 PAWL_TEXT_ARGS(on->type));
+        if (last != 1 && json.data != NULL)
+            json = pawl_arena_printf(arena, "%s,\"" PAWL__PROJECTION_TYPE " " PAWL__VERSIONS "\"",
+                                     json.data, PAWL_TEXT_ARGS(projection->name),
+                                     PAWL_TEXT_ARGS(on->type),
+                                     pawl__record_reads(on->event, 1) ? 1 : last, last);
+    }
     return json;
 }
 

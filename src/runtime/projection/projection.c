@@ -445,9 +445,10 @@ static pawl_code give_way(pawl__projections *projections, pawl__reader *reader,
                           const pawl_event_row *next, pawl_error *error)
 {
     pawl_log(PAWL_LOG_INFO,
-             "projection %s: another program projects events of the type %.*s, and is to go on at "
-             "global position %lld",
-             reader->model->name.data, PAWL_TEXT_ARGS(next->event.type), (long long)next->position);
+             "projection %s: another program projects events of the type %.*s and version %d, and "
+             "is to go on at global position %lld",
+             reader->model->name.data, PAWL_TEXT_ARGS(next->event.type),
+             (int)next->event.type_version, (long long)next->position);
     leave(reader);
     reader->lease.renewal = pawl_time_add(pawl__machine_now(projections->endpoint), GIVE_WAY);
     return pawl_store_unlead(projections->worker->store, reader->lease.name, error);

@@ -58,8 +58,8 @@ typedef struct pawl__projections {
     int64_t        pause;    /* pause after a check without events */
 } pawl__projections;
 
-/* others.c: cuts the rows before the first event that no handler here takes, but the projection of the same name of
- * another live program does. */
+/* others.c: cuts the rows before the first event that no handler here takes or that has a version unknown here, but that
+ * the projection of the same name of another live program takes. */
 pawl_code pawl__events_of_others(pawl__worker *worker, const pawl__reader *reader,
                                  pawl_event_rows *rows, pawl_error *error);
 

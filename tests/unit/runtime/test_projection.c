@@ -266,6 +266,98 @@ ON_STORES(e28_a_read_of_known_events_lists_no_workers, const char *url)
     expect_seen("A/1.1=1 A/1.2=2 three");
 }
 
+/* The same event in version 1, and in version 2 without an upcaster. */
+#define RENAMED_BEFORE(F) F(TEXT, name)
+PAWL_RECORD_WITH(renamed_before, RENAMED_BEFORE, .type = "renamed");
+PAWL_RECORD_WITH(renamed_only, RENAMED, .type = "renamed", .version = 2);
+
+static pawl_code on_renamed_before(pawl_context *ctx, const renamed_before *event)
+{
+    (void)ctx;
+    world_note(&seen, "before(%.*s)", PAWL_TEXT_ARGS(event->name));
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_renamed_before, renamed_before);
+
+static pawl_code on_renamed_only(pawl_context *ctx, const renamed_only *event)
+{
+    (void)ctx;
+    world_note(&seen, "only(%.*s)", PAWL_TEXT_ARGS(event->title));
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_renamed_only, renamed_only);
+
+#define NAMES_OF(program, handler)                                           \
+    static const pawl_projection program##_names = {                         \
+        .name = "names", .on = PAWL_ON({.handle = PAWL_HANDLE(handler)})};   \
+    static const pawl_endpoint_spec program##_plain = {                      \
+        .name = "plain", .projections = PAWL_PROJECTIONS(&program##_names)}; \
+    PROJECTING(program, &program##_plain)
+NAMES_OF(of_version_1, on_renamed_before);
+NAMES_OF(of_version_2, on_renamed_only);
+
+ON_ALL_STORES(e28_an_event_of_a_newer_version_is_left_to_a_program_that_reads_it, const char *url)
+{
+    world *newer;
+    world *old = begin(url, &of_version_1);
+    (void)world_drain(old);
+    newer = world_begin(url, &new_program, NULL, NULL);
+    (void)world_drain(newer);
+    append_as(old, "A/1", 1, "renamed", 1, "{\"name\":\"one\"}");
+    append_as(old, "A/1", 2, "renamed", 2, "{\"title\":\"two\"}");
+    append_as(old, "A/1", 3, "renamed", 1, "{\"name\":\"x\"}");
+    assert_int_equal(world_drain(old).projected, 1);
+    assert_int_equal(world_go_machine(old, PAWL_SECONDS(14)).projected, 0);
+    expect_seen("before(one)");
+    assert_int_equal(world_go_machine(newer, PAWL_SECONDS(14)).projected, 2);
+    expect_seen("two upcast 12");
+}
+
+/* The event has failed before the other program is there. */
+ON_ALL_STORES(e28_an_event_that_waits_for_its_version_goes_on_with_a_program_that_reads_it,
+              const char *url)
+{
+    pawl_projection_row row;
+    world              *old = begin(url, &of_version_1);
+    append_as(old, "A/1", 1, "renamed", 2, "{\"title\":\"one\"}");
+    append_as(old, "A/1", 2, "renamed", 1, "{\"name\":\"x\"}");
+    (void)world_go_machine(old, PAWL_SECONDS(30));
+    must(pawl_store_projection_find(old->store, PAWL_TEXT("names"), pawl_clock_now(old->machine),
+                                    old->arena, &row, world_error()));
+    assert_true(row.failure.attempts > 0);
+    world *newer = world_begin(url, &new_program, NULL, NULL);
+    (void)world_drain(newer);
+    assert_int_equal(world_go_machine(old, PAWL_MINUTES(5)).projected, 0);
+    assert_int_equal(world_go_machine(newer, PAWL_SECONDS(15)).projected, 2);
+    expect_seen("one upcast 12");
+    must(pawl_store_projection_find(old->store, PAWL_TEXT("names"), pawl_clock_now(old->machine),
+                                    old->arena, &row, world_error()));
+    assert_int_equal(row.failure.attempts, 0);
+}
+
+/* Without an upcaster the newer program leaves older events to the old one; none reads a third version, for which
+ * nobody gives way. */
+ON_ALL_STORES(e28_programs_that_read_other_versions_take_turns, const char *url)
+{
+    world *old = begin(url, &of_version_1);
+    (void)world_drain(old);
+    world *newer = world_begin(url, &of_version_2, NULL, NULL);
+    (void)world_drain(newer);
+    append_as(old, "A/1", 1, "renamed", 2, "{\"title\":\"one\"}");
+    append_as(old, "A/1", 2, "renamed", 1, "{\"name\":\"two\"}");
+    append_as(old, "A/1", 3, "renamed", 3, "{}");
+    for (int i = 0; i < 4; i++) {
+        (void)world_go_machine(old, PAWL_SECONDS(15));
+        (void)world_go_machine(newer, PAWL_SECONDS(15));
+    }
+    expect_seen("only(one) before(two)");
+    assert_int_equal(position_of(old, "projection/names"), numbered_events(old).items[1].position);
+    pawl_projection_row row;
+    must(pawl_store_projection_find(old->store, PAWL_TEXT("names"), pawl_clock_now(old->machine),
+                                    old->arena, &row, world_error()));
+    assert_true(row.failure.attempts > 1);
+}
+
 /* ---- Several endpoints ----------------------------------------------------------------- */
 
 ON_ALL_STORES(one_reads_and_the_other_takes_over, const char *url)
