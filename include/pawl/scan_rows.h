@@ -40,8 +40,10 @@ typedef struct pawl_scan_row {
     pawl_text belongs_to; /* queue; destination of a timeout or an outbox row; stream of an event or
                              a snapshot; aggregator; endpoint of a dead letter; name of a checkpoint,
                              or of a partition */
-    pawl_text name;       /* of a timeout; queue of a dead letter; aggregator of a partition */
-    pawl_text code;       /* of a dead letter: "EDECODE" */
+    pawl_text
+        name; /* of a timeout; queue of a dead letter; aggregator of a partition; endpoint that
+                             sent an outbox row */
+    pawl_text code;                /* of a dead letter: "EDECODE" */
     pawl_text type_version;        /* of a saga: "1.0" */
     pawl_text persistence_version; /* of a saga: the pawl that wrote it last */
     int32_t   version;             /* of the record of an event or a snapshot */

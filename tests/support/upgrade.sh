@@ -90,6 +90,9 @@ verify 1 '^pawl: 3 findings' removed -DREMOVED_TYPE
 has_line '^unhandled: message cancel: has no handler; 1 row$' \
     '^unhandled: outbox cancel: has no handler; 3 rows$' \
     '^unhandled: dead cancel: has no handler; 1 row$'
+verify 1 '^pawl: 2 findings' routed -DREMOVED_TYPE -DROUTED
+has_line '^unhandled: outbox cancel: has no handler; 3 rows$' '^    [0-9]+: endpoint desk handles no message of this type$' \
+    '^foreign: message cancel, desk: '
 
 echo "== a value of an enum that is gone"
 verify 1 '^pawl: 3 findings' enum -DREMOVED_ENUM

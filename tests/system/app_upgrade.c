@@ -24,6 +24,7 @@
  *     NO_EVENT        the process does not know posted
  *     NO_AGGREGATOR   sums is called totals
  *     MANY            four more endpoints handle cancel, and a projection reads posted
+ *     ROUTED          desk reads the queue counter, to which shop's route desk leads
  *     HANDLED         the changes of RENAMED, NARROWED (wider), REMOVED_ENUM with upcasters
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -262,18 +263,29 @@ CANCELS(west);
 #define PROJECTIONS NULL
 #define ENDPOINTS PAWL_ENDPOINTS(&desk, &shop)
 #endif
+#ifdef ROUTED
+#define DESK_QUEUE "counter"
+#define ROUTES \
+    PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "desk", .queue = "counter", .is_outbox = true}))
+#else
+#define DESK_QUEUE NULL
+#define ROUTES NULL
+#endif
 #ifdef TWICE
 #define DESK_SAGAS PAWL_SAGAS(&order_saga)
 #else
 #define DESK_SAGAS NULL
 #endif
-static const pawl_endpoint_spec shop = {.name        = "shop",
-                                        .sagas       = PAWL_SAGAS(&order_saga),
-                                        .aggregators = PAWL_AGGREGATORS(&sums),
-                                        .processes   = PAWL_PROCESSES(&ledger_process),
-                                        .projections = PROJECTIONS};
-static const pawl_endpoint_spec desk = {
-    .name = "desk", .sagas = DESK_SAGAS, .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_cancel)})};
-static const pawl_application application = {PAWL_APPLICATION_HEAD, .name = "upgrade",
-                                             .endpoints = ENDPOINTS, .version = PROGRAM_VERSION};
+static const pawl_endpoint_spec shop        = {.name        = "shop",
+                                               .sagas       = PAWL_SAGAS(&order_saga),
+                                               .aggregators = PAWL_AGGREGATORS(&sums),
+                                               .processes   = PAWL_PROCESSES(&ledger_process),
+                                               .projections = PROJECTIONS,
+                                               .options     = ROUTES};
+static const pawl_endpoint_spec desk        = {.name     = "desk",
+                                               .queue    = DESK_QUEUE,
+                                               .sagas    = DESK_SAGAS,
+                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_cancel)})};
+static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "upgrade",
+                                               .endpoints = ENDPOINTS, .version = PROGRAM_VERSION};
 PAWL_EXPORT_APPLICATION(application);

@@ -109,6 +109,7 @@ static void outbox_rows_are_walked_until_they_are_done(suite *s)
         pawl_message sent = suite_message(s, suite_printf(s, "m-%u", left[i]));
         EXPECT_MESSAGE(s, &rows[i].message, &sent);
         EXPECT_TEXT(s, rows[i].belongs_to, suite_printf(s, "to%u", left[i]));
+        EXPECT_TEXT(s, rows[i].name, TEXT("suite"));
     }
 }
 

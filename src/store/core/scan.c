@@ -30,6 +30,7 @@ static pawl_code scan_outbox(pawl_store *store, const pawl_scan *scan, pawl_aren
     for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
         rows->items[i] = (pawl_scan_row){.number     = found.items[i].id,
                                          .belongs_to = found.items[i].destination,
+                                         .name       = found.items[i].endpoint,
                                          .message    = found.items[i].message};
     return code;
 }

@@ -64,9 +64,10 @@ pawl_code pawl_upgrade_create(const pawl_application *application, const char *s
     if (code != PAWL_OK)
         return code;
     if (made != NULL) {
-        made->arena  = arena;
-        count        = pawl__list_count(application->endpoints);
-        made->models = pawl_arena_take(arena, (count + 1) * sizeof(pawl__model *));
+        made->application = application;
+        made->arena       = arena;
+        count             = pawl__list_count(application->endpoints);
+        made->models      = pawl_arena_take(arena, (count + 1) * sizeof(pawl__model *));
     }
     if (made == NULL || made->models == NULL) {
         pawl_arena_destroy(arena);
@@ -108,6 +109,32 @@ const pawl__model *pawl__upgrade_model(const pawl_upgrade *upgrade, pawl_text en
         if (pawl_text_equal(upgrade->models[i]->endpoint, endpoint))
             return upgrade->models[i];
     return NULL;
+}
+
+/* The queue of the endpoint's route, or nothing. */
+static pawl_text queue_of_route(const pawl_endpoint_options *options, pawl_text name)
+{
+    pawl_route route;
+    for (size_t i = 0; options != NULL && pawl__route_at(options, i, &route); i++)
+        if (pawl_text_equal(pawl_text_of(route.name), name))
+            return pawl_text_of(route.queue != NULL ? route.queue : route.name);
+    return PAWL_TEXT("");
+}
+
+pawl_text pawl__upgrade_queue(const pawl_upgrade *upgrade, pawl_text endpoint,
+                              pawl_text destination)
+{
+    const pawl_application *application = upgrade->application;
+    pawl_endpoint_spec      spec;
+    for (size_t i = 0; i < upgrade->model_count; i++) {
+        pawl__table_row(application->endpoints[i], 0, application->endpoint_size, &spec,
+                        sizeof spec);
+        if (!pawl_text_equal(pawl_text_of(spec.name), endpoint))
+            continue;
+        pawl_text queue = queue_of_route(spec.options, destination);
+        return queue.size > 0 ? queue : destination;
+    }
+    return destination;
 }
 
 void pawl__upgrade_report(const pawl__upgrade_check *check, pawl_upgrade_reason reason,

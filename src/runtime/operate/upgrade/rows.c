@@ -111,8 +111,9 @@ static pawl_code look_at_queued(pawl__upgrade_check *check, const pawl_scan_row 
 /* Checks the row only if an endpoint of this program receives it. */
 static pawl_code look_at_outbox(pawl__upgrade_check *check, const pawl_scan_row *row)
 {
+    pawl_text queue = pawl__upgrade_queue(check->upgrade, row->name, row->belongs_to);
     for (size_t i = 0; i < check->upgrade->model_count; i++)
-        if (pawl_text_equal(check->upgrade->models[i]->queue, row->belongs_to))
+        if (pawl_text_equal(check->upgrade->models[i]->queue, queue))
             return look_at_message(check, check->upgrade->models[i], &row->message);
     return PAWL_OK;
 }

@@ -14,6 +14,7 @@
     240 /* of a member's path in the body, "lines[].qty", NUL included */
 
 struct pawl_upgrade {
+    const pawl_application *application; /* borrowed */
     pawl_arena             *arena;
     pawl__model           **models; /* one for each endpoint */
     size_t                  model_count;
@@ -39,6 +40,9 @@ void pawl__upgrade_report(const pawl__upgrade_check *check, pawl_upgrade_reason 
                           pawl_text member, const char *format, ...) PAWL_PRINTF(4, 5);
 /* The program's model of the endpoint, or NULL. */
 const pawl__model *pawl__upgrade_model(const pawl_upgrade *upgrade, pawl_text endpoint);
+/* The queue that messages of the endpoint for this destination reach: the one of its route, or the one of this name. */
+pawl_text pawl__upgrade_queue(const pawl_upgrade *upgrade, pawl_text endpoint,
+                              pawl_text destination);
 
 /* Reports a body that the record's decoder or upcaster refused; `text` says why. */
 void pawl__upgrade_refused(const pawl__upgrade_check *check, const pawl_record *record,
