@@ -115,7 +115,8 @@ static void see_sends(const pawl_changes *changes)
                                .since    = simulation_now(),
                                .placed   = it->due,
                                .seq      = ++model.sent,
-                               .attempts = it->attempts};
+                               .attempts = it->attempts,
+                               .content  = model_content(&it->message)};
         row->is_live = true;
         row->number  = number;
     }

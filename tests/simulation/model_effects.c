@@ -145,12 +145,11 @@ static void apply_log(pawl_text log, uint32_t group, instance *saga)
     saga->log_size = size;
 }
 
-/* A member of a state: JSON as the library writes it. */
-static pawl_text member(pawl_text data, const char *name)
+pawl_text model_member(pawl_text json, const char *name)
 {
     char        quoted[40];
     int         size = snprintf(quoted, sizeof quoted, "\"%s\":\"", name);
-    const char *at   = data.size > 0 ? strstr(data.data, quoted) : NULL;
+    const char *at   = json.size > 0 ? strstr(json.data, quoted) : NULL;
     const char *end  = at != NULL ? strchr(at + size, '"') : NULL;
     return end != NULL ? (pawl_text){.data = at + size, .size = (size_t)(end - at - size)}
                        : PAWL_TEXT("");
@@ -267,16 +266,16 @@ void model_see_sagas(const pawl_changes *changes)
     { /* sagas that end say their whole log */
         if (!pawl_text_equal(it->queue, PAWL_TEXT("closed")))
             continue;
-        pawl_text id   = member(it->message.body, "instance");
+        pawl_text id   = model_member(it->message.body, "instance");
         instance *saga = find_instance(id);
         if (saga == NULL)
-            saga =
-                make_instance(id, traffic_endpoint(member(it->message.headers, "pawl.reply_to")));
+            saga = make_instance(
+                id, traffic_endpoint(model_member(it->message.headers, "pawl.reply_to")));
         if (saga->endpoint < 0)
             simulation_fail("a saga ended of which nobody knows the endpoint: %.*s",
                             PAWL_TEXT_ARGS(it->message.headers));
         else
-            apply_log(member(it->message.body, "log"), it->group, saga);
+            apply_log(model_member(it->message.body, "log"), it->group, saga);
         if (saga->is_alive)
             simulation_fail("a saga ended without a task that ends it");
     }
@@ -295,7 +294,7 @@ void model_see_sagas(const pawl_changes *changes)
         saga->version = 1;
         saga->since   = simulation_now();
         saga->key     = (int)strtol(it->main.as.text.data + 1, NULL, 10);
-        apply_log(member(it->data, "log"), it->group, saga);
+        apply_log(model_member(it->data, "log"), it->group, saga);
         check_state(it->data, saga);
     }
     EACH(saga_update, it)
@@ -306,7 +305,7 @@ void model_see_sagas(const pawl_changes *changes)
         if (saga == NULL)
             continue;
         saga->version++;
-        apply_log(member(it->data, "log"), it->group, saga);
+        apply_log(model_member(it->data, "log"), it->group, saga);
         check_state(it->data, saga);
     }
 }
@@ -344,7 +343,7 @@ void model_see_flushes(const pawl_changes *changes)
             continue;
         char      text[8000];
         size_t    removed = 0, packed = 0;
-        pawl_text log = member(it->message.body, "log");
+        pawl_text log = model_member(it->message.body, "log");
         (void)snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(log));
         EACH(leased_batch_remove, remove)
         removed += remove->group == it->group ? remove->id_count : 0;
@@ -437,7 +436,7 @@ void model_see_events(const pawl_changes *changes)
         if (!pawl_text_equal(it->queue, PAWL_TEXT("seen")))
             continue;
         int64_t      number  = traffic_number(it->message.body);
-        fact_stream *stream  = stream_of(member(it->message.body, "stream"));
+        fact_stream *stream  = stream_of(model_member(it->message.body, "stream"));
         int64_t      version = member_number(it->message.body, "version");
         if (model.results[number].is_seen || version <= stream->seen)
             simulation_fail("the projection saw event %" PRId64 " twice, or behind a later one",

@@ -3,8 +3,8 @@
  *     due          of what a handler sends or sets: the time at which the handler ran, and the task's delay
  *     order        of an ordered endpoint: behind a message that was there when it was first claimed, none of its key ends
  *     attempts     each delayed retry waits for twice as long; a dead letter has had all of them, a rejected message none
- *     copies       one for each message that was handled, in the same group
- *     flushes      by size have that many parcels, others come when the period is over
+ *     copies       one for each message that was handled, in the same group, with its type, body and correlation id
+ *     flushes      by size have that many parcels, others come when the period is over, which begins with the first parcel
  *     headers      of a timeout those of the message that set it, of a dead letter those of its message
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -145,15 +145,43 @@ bool model_is_copy(const pawl_outbox_add *it)
     return has_part(it->message.headers, PAWL_HEADER_AUDIT_ID);
 }
 
+uint64_t model_content(const pawl_message *message)
+{
+    uint64_t body = pawl__text_hash(message->body), type = pawl__text_hash(message->type);
+    return body + 3 * type + 7 * pawl__text_hash(message->correlation_id);
+}
+
+/* The copy names its message, whose end must be in the same group. */
+static void check_copy(const pawl_changes *changes, const pawl_outbox_add *copy)
+{
+    pawl_text id       = model_member(copy->message.headers, PAWL_HEADER_AUDIT_ID);
+    int       row      = model_row_of(copy->endpoint, id);
+    int64_t   of_group = 0;
+    EACH(inbox_entry, it)
+    of_group += it->group == copy->group && it->outcome == PAWL_INBOX_HANDLED &&
+                pawl_text_equal(it->message_id, id);
+    if (of_group != 1)
+        simulation_fail("the copy of message %.*s is not in the commit that handled it",
+                        PAWL_TEXT_ARGS(id));
+    else if (row >= 0 && model.queue[row].content != model_content(&copy->message))
+        simulation_fail("the copy of message %.*s has another type, body or correlation id: %.*s",
+                        PAWL_TEXT_ARGS(id), PAWL_TEXT_ARGS(copy->message.body));
+}
+
 void model_see_copies(const pawl_changes *changes)
 {
     int64_t marks = 0, copies = 0;
     EACH(inbox_entry, it)
-    marks += it->outcome == PAWL_INBOX_HANDLED ? it->group + 1 : 0;
+    marks += it->outcome == PAWL_INBOX_HANDLED;
     EACH(outbox_add, it)
-    copies += model_is_copy(it) ? it->group + 1 : 0;
+    {
+        if (!model_is_copy(it))
+            continue;
+        copies++;
+        check_copy(changes, it);
+    }
     if (copies != (traffic_settings()->audit != 0 ? marks : 0))
-        simulation_fail("handled messages and their copies are not the same");
+        simulation_fail("%" PRId64 " messages were handled, and %" PRId64 " copied", marks, copies);
 }
 
 /* ---- Flushes ----------------------------------------------------------------------------- */
@@ -185,14 +213,23 @@ void model_see_boxes(const pawl_changes *changes)
     EACH(leased_batch_remove, it)
     see_flush(box_of(it->partition), it);
     EACH(flush_set, it)
-    { /* a failure leaves what was due, for another worker may have begun its try before */
+    { /* a period begins at a flush; its begin may be long ago */
+        if (it->attempts == 0 && it->due > simulation_now() + traffic_period() + model.clock_slack)
+            simulation_fail(
+                "the flush of %.*s is due %" PRId64 " us from now, its period is %" PRId64,
+                PAWL_TEXT_ARGS(it->partition), it->due - simulation_now(), traffic_period());
+        /* a failure leaves what was due, for another worker may have begun its try before */
         box_state *box = box_of(it->partition);
         if (it->attempts == 0 || it->due < box->due)
             box->due = it->due;
     }
     EACH(aggregator_add, it)
     {
-        box_state *box = box_of(it->partition);
+        box_state *box    = box_of(it->partition);
+        int64_t    number = model_number_of(it->key);
+        if (number > 0)
+            check_due(number, model.results[number].claimed[traffic_endpoint(it->partition)],
+                      traffic_period(), it->due);
         if (box->count++ == 0)
             box->due = it->due;
     }

@@ -71,7 +71,8 @@ typedef struct queue_row {
     int64_t   claimed;    /* when it was, the last time, */
     pawl_time claim_time; /* and on the clock of its worker */
     int32_t   attempts;
-    int64_t   number; /* 0: an answer; -1: in a queue that nobody reads */
+    int64_t   number;  /* 0: an answer; -1: in a queue that nobody reads */
+    uint64_t  content; /* hash of the message's type, body and correlation id */
 } queue_row;
 
 typedef struct box_state {
@@ -163,6 +164,10 @@ const char *model_job_lacks(int64_t number);
 
 /* Is the row an audit copy? */
 bool model_is_copy(const pawl_outbox_add *it);
+/* A hash of the type, body and correlation id. */
+uint64_t model_content(const pawl_message *message);
+/* The text of a member of JSON as the library writes it; empty: there is none. */
+pawl_text model_member(pawl_text json, const char *name);
 /* Checks of a task's message or timeout as it is sent, is tried again, or is a dead letter. */
 void model_check_due(int64_t number, pawl_time due);
 void model_check_timeout_due(int64_t number, pawl_time begun, pawl_time due);

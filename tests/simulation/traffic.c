@@ -530,6 +530,13 @@ void traffic_plan(const sim_plan *plan)
     all.plan = plan;
 }
 
+int64_t traffic_period(void)
+{
+    const plan_settings *settings = &all.plan->settings;
+    return PAWL_MILLISECONDS(1) + settings->box_period +
+           (settings->bursts != 0 ? PAWL_MINUTES(10) : 0);
+}
+
 void traffic_begin(uint64_t seed)
 {
     static const char *const names[ENDPOINTS] = {"alpha_box", "beta_box"};
@@ -545,8 +552,7 @@ void traffic_begin(uint64_t seed)
                               .size   = plan->settings.box_size,
                               .max    = plan->settings.bursts != 0 ? plan->settings.box_size : 0,
                               .attempts_max = 1000,
-                              .period       = PAWL_MILLISECONDS(1) + plan->settings.box_period +
-                                        (plan->settings.bursts != 0 ? PAWL_MINUTES(10) : 0)};
+                              .period       = traffic_period()};
 }
 
 void traffic_message(int64_t number, simulation_message *made)

@@ -79,6 +79,7 @@ sim_task *traffic_task(int64_t number); /* NULL: there is none of this number */
 int64_t   traffic_count(void);
 /* The number in a body; 0: it has none. */
 int64_t traffic_number(pawl_text body);
+int64_t traffic_period(void); /* of the aggregators */
 /* The endpoint whose saga has this table, or whose queue this is; -1: none. */
 int traffic_endpoint(pawl_text name);
 
