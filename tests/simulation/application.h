@@ -46,6 +46,8 @@ typedef struct simulation_application {
     int64_t (*draw)(void);
     /* The message of a number, alike each time. */
     void (*message)(int64_t number, simulation_message *made);
+    /* The timeout of a number, for a destination that no endpoint handles; `due` is from when it is set on. [timeout] */
+    void (*timeout)(int64_t number, pawl_timeout_row *made);
     /* The sender was told that it is in the store. [sent] */
     void (*sent)(int64_t number);
     void (*committed)(const pawl_changes *changes, const pawl_refusals *refused);

@@ -34,6 +34,24 @@ void client_send(void *argument)
         app->sent(number);
 }
 
+/* Sets a timeout that no endpoint handles. If the answer was lost, it may be there, or be set once more. */
+void client_set_timeout(void *argument)
+{
+    pawl_timeout_row row  = {.generation = 0};
+    pawl_code        code = PAWL_EBUSY;
+    simulation_app()->timeout((int64_t)(intptr_t)argument, &row);
+    row.due += machine_now();
+    while (code != PAWL_OK && code != PAWL_EDUPLICATE) {
+        pawl_error  error = PAWL_ERROR_INIT;
+        pawl_store *store = NULL;
+        code              = pawl_store_open("sim:", NULL, &store, &error);
+        if (code == PAWL_OK)
+            code = pawl_store_timeout_insert(store, &row, machine_now(), &error);
+        pawl_store_close(store);
+        machine_pause(PAWL_MILLISECONDS(100));
+    }
+}
+
 /* ---- The operator ------------------------------------------------------------------------ */
 
 #define OPERATOR PAWL_TEXT("operator")

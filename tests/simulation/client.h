@@ -9,7 +9,8 @@
 #ifndef PAWL_SIMULATION_CLIENT_H
 #define PAWL_SIMULATION_CLIENT_H
 
-void client_send(void *number); /* of the application's message */
+void client_send(void *number);        /* of the application's message */
+void client_set_timeout(void *number); /* of the application's timeout */
 void client_retry_dead(void *argument);
 void client_pause_queue(void *event);
 

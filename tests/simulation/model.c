@@ -292,6 +292,7 @@ static void see_commit(const pawl_changes *changes, const pawl_refusals *refused
     model_see_order(changes);
     model_see_copies(changes);
     model_see_handled(changes);
+    model_see_abroad(changes);
     model_see_timeouts(changes);
     model_see_sagas(changes);
     model_see_pokes(changes);
@@ -386,6 +387,10 @@ static bool is_at_rest(char *what, size_t size)
             snprintf(what, size, "job %" PRId64 " %s", n, model_job_lacks(n));
             return false;
         }
+    if (model_waits_abroad() != 0) {
+        snprintf(what, size, "timeout %" PRId64 " for abroad was not sent", model_waits_abroad());
+        return false;
+    }
     for (int i = 0; i < model.outbox_count; i++)
         if (!model.outbox[i].is_delivered) {
             snprintf(what, size, "the carrier does not have task %" PRId64, model.outbox[i].number);
@@ -468,6 +473,7 @@ const simulation_application traffic_simulation = {
     .end                = end,
     .draw               = traffic_draw,
     .message            = traffic_message,
+    .timeout            = model_draw_abroad,
     .sent               = see_sent,
     .committed          = see_commit,
     .claimed            = see_claim,

@@ -232,7 +232,7 @@ void model_see_timeouts(const pawl_changes *changes)
     EACH(timeout_settle, it)
     {
         int timer;
-        if (model_settle_job(it))
+        if (model_settle_job(it) || model_settle_abroad(it))
             continue;
         instance *saga = find_timer(it->id, &timer);
         if (saga == NULL && (it->has_owner || it->generation != 0))
@@ -459,7 +459,7 @@ void model_see_timers(const pawl_changes *changes)
     }
     EACH(timeout_set, it)
     {
-        if (model_set_job(it))
+        if (model_set_job(it) || model_set_abroad(it))
             continue;
         instance *saga  = instance_of(it->saga_id);
         int       timer = it->name.size == 1 ? it->name.data[0] - 'a' : -1;

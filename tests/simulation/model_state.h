@@ -3,6 +3,7 @@
  *     model.c            begin and end, rows of the store, deliveries, rest
  *     model_effects.c    effects of each commit
  *     model_jobs.c       processes
+ *     model_abroad.c     timeouts for destinations without an endpoint
  *     model_ends.c       due times, order, attempts, copies, headers
  *
  * Threads: the program has one.
@@ -20,6 +21,7 @@
 #define GROUPS_MAX 4096
 #define ROWS_MAX 16000
 #define STREAMS_MAX 4000
+#define ABROAD_MAX (PLAN_EVENTS_MAX + 1)
 #define KEYS_MAX 10 /* of a digit */
 
 /* The state of a task, at each endpoint. */
@@ -92,32 +94,41 @@ typedef struct outbox_row {
     bool    is_delivered;
 } outbox_row;
 
+typedef struct abroad_timeout {
+    bool      is_set;
+    pawl_time due;
+    char      correlation[24];
+    uint64_t  sent;  /* the commit with its message, */
+    uint32_t  group; /* and the group */
+} abroad_timeout;
+
 extern struct model_state {
-    task_fate   results[TASKS_MAX];
-    instance    instances[INSTANCES_MAX];
-    int         instance_count;
-    queue_row   queue[ROWS_MAX];
-    int         queue_count;
-    outbox_row  outbox[ROWS_MAX];
-    int         outbox_count, source_count;
-    fact_stream streams[STREAMS_MAX];
-    int         stream_count;
-    box_state   boxes[ENDPOINTS][KEYS_MAX];
-    map         stream_names;
-    map         messages;   /* id -> number of the task */
-    map         rows;       /* queue and id -> queue */
-    map         seqs;       /* -> queue */
-    map         sagas;      /* id -> instances */
-    map         dispatches; /* id -> outbox */
-    map         sources;
-    map         timeouts; /* id -> number of the task */
-    uint64_t    serial;
-    int64_t     sent; /* messages that came into queues */
-    uint32_t    unmatched;
-    bool        is_refused[GROUPS_MAX];
-    int64_t     done;
-    int64_t     clock_slack;
-    bool        has_faults;
+    task_fate      results[TASKS_MAX];
+    instance       instances[INSTANCES_MAX];
+    int            instance_count;
+    queue_row      queue[ROWS_MAX];
+    int            queue_count;
+    outbox_row     outbox[ROWS_MAX];
+    int            outbox_count, source_count;
+    fact_stream    streams[STREAMS_MAX];
+    int            stream_count;
+    abroad_timeout abroad[ABROAD_MAX]; /* by number, from 1 */
+    box_state      boxes[ENDPOINTS][KEYS_MAX];
+    map            stream_names;
+    map            messages;   /* id -> number of the task */
+    map            rows;       /* queue and id -> queue */
+    map            seqs;       /* -> queue */
+    map            sagas;      /* id -> instances */
+    map            dispatches; /* id -> outbox */
+    map            sources;
+    map            timeouts; /* id -> number of the task */
+    uint64_t       serial;
+    int64_t        sent; /* messages that came into queues */
+    uint32_t       unmatched;
+    bool           is_refused[GROUPS_MAX];
+    int64_t        done;
+    int64_t        clock_slack;
+    bool           has_faults;
 } model;
 
 /* The changes of a kind whose group was not refused. */
@@ -161,6 +172,14 @@ bool model_settle_job(const pawl_timeout_settle *it);
 bool model_set_job(const pawl_timeout_set *it);
 /* The part of a job that it has not had; NULL: none. */
 const char *model_job_lacks(int64_t number);
+
+/* Of timeouts for destinations without an endpoint: one of a number, what is sent, and the timeouts, false: of others. */
+void model_draw_abroad(int64_t number, pawl_timeout_row *made);
+void model_see_abroad(const pawl_changes *changes);
+bool model_settle_abroad(const pawl_timeout_settle *it);
+bool model_set_abroad(const pawl_timeout_set *it);
+/* The number of one that is set; 0: none. */
+int64_t model_waits_abroad(void);
 
 /* Is the row an audit copy? */
 bool model_is_copy(const pawl_outbox_add *it);

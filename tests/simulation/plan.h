@@ -70,7 +70,8 @@ typedef struct plan_settings {
     X(away)    /* the store cannot be reached for `value` */                           \
     X(carrier) /* the carrier cannot be reached for `value` */                         \
     X(retry)   /* an operator sends all dead letters again */                          \
-    X(pause)   /* and pauses a queue for `value` */
+    X(pause)   /* and pauses a queue for `value` */                                    \
+    X(abroad)  /* a program sets a timeout for a destination without an endpoint */
 
 typedef enum plan_event_kind {
 #define PLAN_EVENT(name) plan_event_##name,

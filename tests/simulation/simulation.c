@@ -264,6 +264,11 @@ static void do_event(const plan_event *event)
     case plan_event_pause:
         machine_start(run.client, client_pause_queue, (void *)(uintptr_t)event);
         break;
+    case plan_event_abroad:
+        if (app->timeout != NULL)
+            machine_start(run.client, client_set_timeout,
+                          (void *)(intptr_t)(event - run.plan->events + 1));
+        break;
     case plan_event_count: break;
     }
     if (number != 0)
