@@ -114,6 +114,8 @@ pawl_code pawl__bench_moved(pawl_arena *arena, pawl_text order_id, int64_t steps
     return pawl_record_encode(PAWL_RECORD_OF(bench_moved)(), &moved, 0, arena, body, error);
 }
 
+const pawl_route pawl__bench_inside[] = {{.name = PAWL__BENCH_INSIDE}, {.name = NULL}};
+
 pawl_code pawl__bench_endpoint(const pawl__bench_job *job, const pawl_route *routes,
                                bool no_service, pawl_endpoint **endpoint, pawl_error *error)
 {

@@ -68,6 +68,8 @@ pawl_code pawl__bench_moved(pawl_arena *arena, pawl_text order_id, int64_t steps
                             pawl_time at, pawl_text *body, pawl_error *error);
 
 extern const pawl_application pawl__bench_application;
+/* Says that the queue which nobody reads is meant. */
+extern const pawl_route pawl__bench_inside[];
 
 /* An endpoint for step(), or for run() with as many workers as the options say.
  * The job and the routes must outlive it. */

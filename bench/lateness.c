@@ -89,7 +89,7 @@ static pawl_code fire_all(run_state *s, pawl_error *error)
     int64_t                due        = s->job->options->due;
     pawl_code              code       = pawl__bench_tape_begin(s->job->url, &timed.url, error);
     if (code == PAWL_OK)
-        code = pawl__bench_endpoint(&timed, NULL, true, &endpoint, error);
+        code = pawl__bench_endpoint(&timed, pawl__bench_inside, true, &endpoint, error);
     pawl__bench_nap(s->begin - HEAD_START - pawl_clock_now(NULL));
     if (code == PAWL_OK)
         code = pawl__bench_background_start(&background, endpoint, error);

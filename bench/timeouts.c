@@ -124,7 +124,7 @@ static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
 static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
 {
     pawl_endpoint *endpoint = NULL;
-    pawl_code      code     = pawl__bench_endpoint(job, NULL, true, &endpoint, error);
+    pawl_code      code     = pawl__bench_endpoint(job, pawl__bench_inside, true, &endpoint, error);
     return code == PAWL_OK ? pawl__bench_work_off(endpoint, "timeouts fired", job->messages,
                                                   microseconds, error)
                            : code;

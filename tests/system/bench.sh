@@ -35,6 +35,7 @@ run_json()
     [[ " $codes " == *" $code "* ]] || die "exit code $code instead of $codes: bench $*"
     [ "$(wc -l <"$work/out")" = 1 ] || die "not one line: bench $*"
     grep -qE '^\{.*\}$' "$work/out" || die "no object: bench $*"
+    grep 'warning:' "$work/err" && die "a warning: bench $*"
     is_number "$(member messages_per_s)" || die "messages_per_s is $(member messages_per_s)"
     echo $code >"$work/code"
     check_keys bench
