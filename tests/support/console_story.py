@@ -37,6 +37,16 @@ def see_pages(page, address):
     page.size(1280, 900)
 
 
+def skipped(page, address):
+    """The first stop of the Tab key leads behind the links to the pages, and leaves the page as it is."""
+    page.go(f"{address}/#/queue")
+    page.wait("main:not([aria-busy]) h1", "Queues")
+    page.run("document.querySelector('.skip').focus()")
+    page.click(".skip")
+    must(page.run("return document.activeElement.id + location.hash") == "view#/queue", "the link to the page leads away from it")
+    page.run("document.activeElement.blur()")
+
+
 def see_trouble(page, address):
     page.go(f"{address}/#/trouble")
     page.wait(".card", "Dead letters")
@@ -449,7 +459,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "left_alone": left_alone, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "skipped": skipped, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "left_alone": left_alone, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

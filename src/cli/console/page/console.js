@@ -883,6 +883,12 @@ async function route() {
   if (mine === turn) view.removeAttribute("aria-busy");
 }
 
+// Its address, "#view", would be that of a page.
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  view.focus();
+});
+
 // Closes a dialog about a row of the previous page.
 window.addEventListener("hashchange", async () => {
   const dialog = document.getElementById("ask");
