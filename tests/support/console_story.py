@@ -321,6 +321,44 @@ def raced(page, address):
     page.run("window.fetch = window.own")
 
 
+def busy(page, address):
+    """An action that takes long says so and is not begun twice; it leaves the page alone that the user has gone on to."""
+    page.go(f"{address}/#/dead?type=note")
+    page.wait("caption", "shown")
+    page.run("""window.own = window.fetch; window.posts = 0; window.fetch = async (path, ...more) => {
+        if (more[0]?.method !== "POST") return window.own(path, ...more);
+        window.posts++;
+        await new Promise((done) => { window.answer = done; });
+        return new Response('{"error":"it is gone"}', { status: 404 }); };
+        document.querySelector("tbody input").click();""")
+    buttons = "return [...document.querySelectorAll('main button')].filter((one) => !one.matches(':disabled')).map((one) => one.textContent)"
+    page.click("button", "Discard")
+    page.click("dialog button", "Discard")
+    page.wait(".note", "It runs.")
+    must(page.run(buttons) == ["Filter"], f"it can be begun twice: {page.run(buttons)}")
+    page.run("window.answer()")
+    page.wait(".note.bad", "it is gone")
+    page.wait("caption", "shown")
+    must("Select all shown" in page.run(buttons), "no further action can be begun")
+    page.run("document.querySelector('tbody input').click()")
+    page.click("button", "Discard")
+    page.click("dialog button", "Discard")
+    page.wait(".note", "It runs.")
+    page.run("location.hash = '#/outbox'")
+    page.wait("main:not([aria-busy]) h1", "Outbox")
+    page.wait(".note", "It runs.")
+    page.fill("input[name=type]", "typed")
+    page.run("document.querySelector('tbody input').click(); window.answer()")
+    page.wait(".note.bad", "it is gone")
+    must(page.find("#said p", "Discard: "), "it does not say what failed")
+    left = page.run("return [document.querySelector('input[name=type]').value, document.querySelectorAll('tbody input:checked').length, window.posts]")
+    must(left == ["typed", 1, 2], f"the page is drawn anew, or something was sent twice: {left}")
+    page.run("location.hash = '#/queue'")
+    page.wait("main:not([aria-busy]) h1", "Queues")
+    must(not page.find(".note.bad"), "what an action did stands above every page")
+    page.run("window.fetch = window.own")
+
+
 def uncounted(page, address):
     """Letters that cannot be counted in their time are chosen by the action that begins, with the filter as it is."""
     page.go(f"{address}/#/dead?type=note&newer=3000d")
@@ -459,7 +497,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "skipped": skipped, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "left_alone": left_alone, "stopped": stopped, "raced": raced, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "skipped": skipped, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "left_alone": left_alone, "stopped": stopped, "raced": raced, "busy": busy, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

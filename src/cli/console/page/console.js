@@ -118,6 +118,28 @@ const failure = (error) => note("bad", el("p", null, error.message));
 // Lines of the command for people, such as why it stopped before it had read all rows.
 const notesOf = (notes) => notes.length ? note("warn", notes.map((text) => el("p", null, text))) : "";
 
+// What actions did stands above the page: it is still there when the page is drawn anew, and goes with the next page.
+const said = document.getElementById("said");
+const forget = () => { for (const one of said.querySelectorAll(":scope > :not([data-runs])")) one.remove(); };
+
+// Runs an action. Meanwhile this is said, also above the next page, and the buttons of the page are off.
+async function perform(what, work) {
+  const tools = view.querySelector("fieldset"), focused = document.activeElement, place = el("div", { "data-runs": true });
+  const say = (...nodes) => place.replaceChildren(...nodes.length ? [el("p", null, what), ...nodes] : []);
+  forget();
+  said.append(place);
+  say(note("", el("p", null, "It runs.")));
+  if (tools) tools.disabled = true;
+  try {
+    await work(say);
+  } catch (error) {
+    say(failure(error));
+  }
+  place.removeAttribute("data-runs");
+  if (tools) tools.disabled = false;
+  if (document.activeElement === document.body) focused.focus();
+}
+
 // ---- Live figures -------------------------------------------------------------------
 
 // doctor is undefined before the first answer, and null if it failed.
@@ -369,10 +391,10 @@ function groupsOf(noun, rows, query) {
 }
 
 // Runs an action for the rows, and shows the counts and notes of the command.
-async function act(noun, action, rows, result) {
-  const it = nouns[noun], many = `${number(rows.length)} of ${it.title.toLowerCase()}`;
-  const values = await prompt(`${action.done}: ${rows.length === 1 ? [it.key(rows[0]).arg].flat().join(" ") : many}`,
-    "It is on record with your name and the reason.",
+async function act(noun, action, rows) {
+  const mine = turn, it = nouns[noun], many = `${number(rows.length)} of ${it.title.toLowerCase()}`;
+  const title = `${action.done}: ${rows.length === 1 ? [it.key(rows[0]).arg].flat().join(" ") : many}`;
+  const values = await prompt(title, "It is on record with your name and the reason.",
     [...(action.fields ?? []), { name: "reason", label: "Reason" }], action.done);
   if (!values) return;
   const byEndpoint = new Map();
@@ -380,29 +402,30 @@ async function act(noun, action, rows, result) {
     const { arg, ...rest } = it.key(row), key = JSON.stringify(rest);
     byEndpoint.set(key, [...(byEndpoint.get(key) ?? []), ...[arg].flat()]);
   }
-  const done = [];
-  let isWrong = false; // the input was refused: the rows stay selected
-  try {
-    for (const [key, args] of byEndpoint) {
-      const options = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
-      const size = ["queue", "schedule", "projection", "aggregator"].includes(noun) ? 1 : 50;
-      const parts = Array.from({ length: Math.ceil(args.length / size) }, (_, i) => args.slice(i * size, (i + 1) * size));
-      for (const part of parts) done.push(await post(`${noun}/${action.name}`, { arg: part.map(String), ...JSON.parse(key), ...options }));
+  await perform(title, async (say) => {
+    const done = [];
+    let wrong = null;
+    try {
+      for (const [key, args] of byEndpoint) {
+        const options = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
+        const size = ["queue", "schedule", "projection", "aggregator"].includes(noun) ? 1 : 50;
+        const parts = Array.from({ length: Math.ceil(args.length / size) }, (_, i) => args.slice(i * size, (i + 1) * size));
+        for (const part of parts) done.push(await post(`${noun}/${action.name}`, { arg: part.map(String), ...JSON.parse(key), ...options }));
+      }
+    } catch (error) {
+      wrong = error;
     }
-  } catch (error) {
-    isWrong = error.status === 400;
-    result.replaceChildren(failure(error));
-  }
-  if (done.length) result.append(outcome(done));
-  if (done.length || !isWrong) {
-    await route();
-    view.querySelector("h1")?.after(result);
-  }
+    say(wrong ? failure(wrong) : "", done.length ? outcome(done) : "");
+    const isRefused = wrong?.status === 400 && done.length === 0; // the rows stay selected
+    if (mine === turn && !isRefused) await route();
+  });
 }
 
-function actionBar(noun, chosen, rows, query, result) {
+const bar = (...children) => el("fieldset", { class: "row", "aria-label": "Actions" }, children);
+
+function actionBar(noun, chosen, rows, query) {
   const it = nouns[noun];
-  const buttons = it.actions.map((action) => button(action.done, () => act(noun, action, [...chosen.keys()], result)));
+  const buttons = it.actions.map((action) => button(action.done, () => act(noun, action, [...chosen.keys()])));
   const all = button("Select all shown", () => {
     const isAll = chosen.size === rows.length;
     for (const row of rows) {
@@ -418,19 +441,22 @@ function actionBar(noun, chosen, rows, query, result) {
     for (const one of buttons) one.disabled = chosen.size === 0;
   };
   chosen.changed();
-  const many = it.bulk ? it.actions.map((action) => button(`${action.done} all that match ...`, () => startBulk(noun, action, query, result))) : [];
-  return el("div", { class: "row" }, all, buttons, count, many);
+  const many = it.bulk ? it.actions.map((action) => button(`${action.done} all that match ...`, () => startBulk(noun, action, query))) : [];
+  return bar(all, buttons, count, many);
 }
 
 // "All that match": a bulk action of the store, which goes on without this page.
-async function startBulk(noun, action, query, result) {
+async function startBulk(noun, action, query) {
   const mine = turn;
   const it = nouns[noun], filter = Object.fromEntries(Object.entries(query).filter(([name, value]) => value && name !== "limit" && name !== "after"));
-  try {
+  await perform(`${action.done} all that match`, async (say) => {
+    say(note("", el("p", null, "They are counted.")));
     const counted = await get(`${noun}/${action.name}`, { ...filter, all: "true", "dry-run": "true" }).catch((error) => {
       if (error.status !== 504) throw error; // too many to be counted in its time
       return { items: [{}] };
     });
+    say();
+    if (mine !== turn) return;
     const { matching, since, until } = counted.items[0];
     const text = Object.entries(filter).map(([name, value]) => `${name} ${value}`).join(", ") || "no filter: all of them";
     const values = await prompt(`${action.done} ${matching == null ? "all" : number(matching)} of ${it.title.toLowerCase()} (${text})`,
@@ -441,38 +467,38 @@ async function startBulk(noun, action, query, result) {
     const options = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
     const { newer, older, ...fixed } = filter; // ages, which are the times `since` and `until` by the count's clock
     const chosen = matching == null ? filter : { ...fixed, ...(since ? { since } : {}), until };
-    result.replaceChildren(note("", el("p", null, "They are counted; then it begins.")));
+    say(note("", el("p", null, "They are counted; then it begins.")));
     const done = await post("bulk/start", { verb: noun, action: action.name, all: true, ...chosen, ...options });
-    if (mine === turn) location.hash = hash("bulk/show", { arg: done.items[0].id });
-  } catch (error) {
-    result.replaceChildren(failure(error));
-  }
+    const begun = hash("bulk/show", { arg: done.items[0].id });
+    say(note("good", el("p", null, "It has begun: ", link(done.items[0].id, begun))));
+    if (mine === turn) location.hash = begun;
+  });
 }
 
-async function stopBulk(id, result) {
+async function stopBulk(id) {
+  const mine = turn;
   const values = await prompt(`Stop ${id}`, "What was done stays.", [{ name: "reason", label: "Reason" }], "Stop");
   if (!values) return;
-  try {
+  await perform(`Stop ${id}`, async (say) => {
     await post("bulk/stop", { arg: id, ...(values.reason ? { reason: values.reason } : {}) });
-    await route();
-  } catch (error) {
-    result.replaceChildren(failure(error));
-  }
+    say();
+    if (mine === turn) await route();
+  });
 }
 
-// Reads the action again every second while it is open and the page is visible. The result of a stop stays on the page.
-async function bulkPage(id, result = el("div")) {
+// Reads the action again every second while it is open and the page is visible.
+async function bulkPage(id) {
   const mine = turn;
   const answer = await get("bulk/show", { arg: id }), row = answer.items[0];
   if (mine !== turn) return;
-  const bar = el("progress", { max: Math.max(1, row.total), value: row.done, "aria-label": "Progress" });
-  view.replaceChildren(el("h1", null, `Bulk action ${id}`), el("p", { class: "row" }, bar, ` ${number(row.done)} of ${number(row.total)}, ${row.state}`),
-    about.may_write && row.state === "open" ? el("div", { class: "row" }, button("Stop", () => stopBulk(id, result))) : "", result,
+  const progress = el("progress", { max: Math.max(1, row.total), value: row.done, "aria-label": "Progress" });
+  view.replaceChildren(el("h1", null, `Bulk action ${id}`), el("p", { class: "row" }, progress, ` ${number(row.done)} of ${number(row.total)}, ${row.state}`),
+    about.may_write && row.state === "open" ? bar(button("Stop", () => stopBulk(id))) : "",
     notesOf(answer.notes), details(row), el("h2", null, "Its course"), timeline(row.actions ?? []));
   const again = () => {
     if (mine !== turn) return;
     if (document.hidden || live.isPaused || document.getElementById("ask").open) setTimeout(again, 1000);
-    else bulkPage(id, result).catch((error) => result.replaceChildren(failure(error)));
+    else bulkPage(id).catch((error) => view.append(failure(error)));
   };
   if (row.state === "open") setTimeout(again, 1000);
 }
@@ -484,7 +510,7 @@ function show(mine, ...nodes) {
 
 async function listPage(noun, query) {
   const mine = turn;
-  const it = nouns[noun], result = el("div");
+  const it = nouns[noun];
   if (it.needsApp && !about.has_app) {
     show(mine, el("h1", null, it.title), note("warn", el("p", null, "The console knows no sagas: start it with --app APP.so.")));
     return;
@@ -503,8 +529,8 @@ async function listPage(noun, query) {
   show(mine, el("h1", null, it.title), filterForm(noun, query) ?? "", cut ?? "",
     it.group && rows.length ? groupsOf(noun, rows, query) ?? "" : "",
     notesOf(answer.notes) || (rows.length === 0 ? note("good", el("p", null, it.none)) : ""),
-    chosen && rows.length ? actionBar(noun, chosen, rows, query, result) : "", rows.length ? table(noun, rows, chosen) : "",
-    more ?? "", result);
+    chosen && rows.length ? actionBar(noun, chosen, rows, query) : "", rows.length ? table(noun, rows, chosen) : "",
+    more ?? "");
 }
 
 // ---- One row ------------------------------------------------------------------------
@@ -535,34 +561,29 @@ function timeline(items) {
 }
 
 // Invalid UTF-8 is shown as U+FFFD; an edit would store that in its place.
-async function editDead(row, result) {
+async function editDead(row) {
   const isText = !row.body?.includes("\uFFFD");
   const values = await prompt(`Edit ${row.message_id}`, `The letter is retried with this body.${isText ? ""
     : " Bytes of it that are no UTF-8 are shown as \uFFFD and would be lost: `pawl dead edit --body-file` keeps them."}`,
     [{ name: "body", label: "Body", type: "body", value: row.body ?? "" }, { name: "reason", label: "Reason" }], "Retry with this body");
   if (!values) return;
-  try {
-    const done = await post("dead/edit", { arg: row.message_id, endpoint: row.endpoint, body: values.body,
-      ...(values.reason ? { reason: values.reason } : {}) });
-    result.replaceChildren(outcome([done]));
-  } catch (error) {
-    result.replaceChildren(failure(error));
-  }
+  await perform(`Edit ${row.message_id}`, async (say) => say(outcome([await post("dead/edit", { arg: row.message_id, endpoint: row.endpoint,
+    body: values.body, ...(values.reason ? { reason: values.reason } : {}) })])));
 }
 
 async function showPage(noun, words) {
   const mine = turn;
-  const it = nouns[noun], args = words.getAll("arg"), isRevealed = words.get("reveal") === "true", result = el("div");
+  const it = nouns[noun], args = words.getAll("arg"), isRevealed = words.get("reveal") === "true";
   const answer = await get(it.show, { arg: args, endpoint: words.get("endpoint"), reveal: isRevealed ? "true" : null });
   const row = answer.items[0] ?? {};
-  const bar = el("div", { class: "row" }), isThere = it.key(row).arg != null; // a settled letter is gone: only its actions are known
+  const tools = bar(), isThere = it.key(row).arg != null; // a settled letter is gone: only its actions are known
   const again = new URLSearchParams(words);
   again.set("reveal", String(!isRevealed));
-  if (it.reveal && isThere) bar.append(link(isRevealed ? "Hide the body" : "Show the body", `#/${noun}/show?${again}`));
+  if (it.reveal && isThere) tools.append(link(isRevealed ? "Hide the body" : "Show the body", `#/${noun}/show?${again}`));
   if (about.may_write && isThere) {
-    for (const action of it.actions) bar.append(button(action.done, () => act(noun, action, [row], result)));
-    if (it.edit) bar.append(button("Edit", async () => editDead(isRevealed ? row
-      : (await get(it.show, { arg: args, endpoint: words.get("endpoint"), reveal: "true" })).items[0], result)));
+    for (const action of it.actions) tools.append(button(action.done, () => act(noun, action, [row])));
+    if (it.edit) tools.append(button("Edit", async () => editDead(isRevealed ? row
+      : (await get(it.show, { arg: args, endpoint: words.get("endpoint"), reveal: "true" })).items[0])));
   }
   const parts = [];
   if (row.body != null) parts.push(el("h2", null, "Body"), bodyOf(row.body));
@@ -571,7 +592,7 @@ async function showPage(noun, words) {
   if (row.actions?.length) parts.push(el("h2", null, "What operators did"), timeline(row.actions));
   if (noun === "saga") parts.push(links(row), ...await sagaNext(row), ...await sagaHistory(args[0]));
   if (it.peek) parts.push(...await peekOf(args[0]));
-  show(mine, el("h1", null, `${it.title}: ${args.join(" ")}`), bar, result, notesOf(answer.notes), details(row), ...parts);
+  show(mine, el("h1", null, `${it.title}: ${args.join(" ")}`), tools, notesOf(answer.notes), details(row), ...parts);
 }
 
 // Links to related rows.
@@ -893,6 +914,7 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 window.addEventListener("hashchange", async () => {
   const dialog = document.getElementById("ask");
   if (dialog.open) dialog.dispatchEvent(new Event("cancel"));
+  forget();
   await route();
   view.focus({ preventScroll: false });
 });
