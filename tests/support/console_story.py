@@ -385,6 +385,24 @@ def uncounted(page, address):
     page.run("window.fetch = window.own")
 
 
+def lost(page, address):
+    """The page of a bulk action goes on when the store is back."""
+    page.go(f"{address}/#/bulk")
+    page.wait("main:not([aria-busy]) h1", "Bulk actions")
+    page.run("""window.own = window.fetch; window.row = { id: "b-1", state: "open", done: 1, total: 3 };
+        window.fetch = async (path, ...more) => !path.includes("bulk/show") ? window.own(path, ...more)
+          : window.row ? new Response(JSON.stringify({ items: [window.row], notes: [] }))
+          : new Response('{"error":"the store is away"}', { status: 503 });
+        location.hash = "#/bulk/show?arg=b-1";""")
+    page.wait("p", "1 of 3, open")
+    page.run("window.row = null")
+    page.wait(".note.bad", "the store is away")
+    page.run("window.row = { id: 'b-1', state: 'finished', done: 3, total: 3 }")
+    page.wait("p", "3 of 3, finished")
+    must(not page.find(".note.bad"), "the store is still away")
+    page.run("window.fetch = window.own")
+
+
 def come_back(page, address):
     """The action that another browser began is there, and finished."""
     page.go(f"{address}/#/bulk")
@@ -497,7 +515,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "skipped": skipped, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "left_alone": left_alone, "stopped": stopped, "raced": raced, "busy": busy, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "skipped": skipped, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "left_alone": left_alone, "stopped": stopped, "raced": raced, "busy": busy, "lost": lost, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

@@ -491,14 +491,18 @@ async function bulkPage(id) {
   const mine = turn;
   const answer = await get("bulk/show", { arg: id }), row = answer.items[0];
   if (mine !== turn) return;
-  const progress = el("progress", { max: Math.max(1, row.total), value: row.done, "aria-label": "Progress" });
+  const lost = el("div"), progress = el("progress", { max: Math.max(1, row.total), value: row.done, "aria-label": "Progress" });
   view.replaceChildren(el("h1", null, `Bulk action ${id}`), el("p", { class: "row" }, progress, ` ${number(row.done)} of ${number(row.total)}, ${row.state}`),
-    about.may_write && row.state === "open" ? bar(button("Stop", () => stopBulk(id))) : "",
+    about.may_write && row.state === "open" ? bar(button("Stop", () => stopBulk(id))) : "", lost,
     notesOf(answer.notes), details(row), el("h2", null, "Its course"), timeline(row.actions ?? []));
-  const again = () => {
+  const again = async () => {
     if (mine !== turn) return;
-    if (document.hidden || live.isPaused || document.getElementById("ask").open) setTimeout(again, 1000);
-    else bulkPage(id).catch((error) => view.append(failure(error)));
+    try {
+      if (!document.hidden && !live.isPaused && !document.getElementById("ask").open) return await bulkPage(id);
+    } catch (error) {
+      if (mine === turn && lost.textContent !== error.message) lost.replaceChildren(failure(error));
+    }
+    setTimeout(again, 1000);
   };
   if (row.state === "open") setTimeout(again, 1000);
 }
