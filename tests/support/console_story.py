@@ -385,6 +385,25 @@ def uncounted(page, address):
     page.run("window.fetch = window.own")
 
 
+def mistaken(page, address):
+    """Who asked for what cannot be answered sees why, and what he wrote; a value that is searched may have blanks."""
+    page.go(f"{address}/#/bulk")
+    page.wait("main:not([aria-busy]) h1", "Bulk actions")
+    page.run("""window.own = window.fetch; window.fetch = async (path, ...more) => {
+        window.asked = new URLSearchParams(path.split("?")[1]).getAll("arg");
+        return path.startsWith("/api/") ? new Response('{"error":"it is wrong"}', { status: 400 }) : window.own(path, ...more); };""")
+    for path, name, value in [("dead?newer=abc", "newer", "abc"), ("why?arg=m-77", "arg", "m-77"), ("conversation?id=c-1", "id", "c-1"),
+                              ("find?where=name%3DJohn++Smith+++type%3Dx+", "where", "name=John  Smith   type=x ")]:
+        page.run("location.hash = arguments[0]", f"#/{path}")
+        page.wait(f'nav a[aria-current][href="#/{path.split("?")[0]}"]')
+        page.wait("main:not([aria-busy]) .note.bad", "it is wrong")
+        page.wait(f"main input[name={name}]")
+        found = page.run("return document.querySelector(`main input[name=${arguments[0]}]`).value", name)
+        must(found == value, f"{path}: the input has {found!r}")
+    must(page.run("return window.asked") == ["name=John  Smith", "type=x"], f"other conditions: {page.run('return window.asked')}")
+    page.run("window.fetch = window.own")
+
+
 def lost(page, address):
     """The page of a bulk action goes on when the store is back."""
     page.go(f"{address}/#/bulk")
@@ -515,7 +534,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "skipped": skipped, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "left_alone": left_alone, "stopped": stopped, "raced": raced, "busy": busy, "lost": lost, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "skipped": skipped, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "left_alone": left_alone, "stopped": stopped, "raced": raced, "busy": busy, "mistaken": mistaken, "lost": lost, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

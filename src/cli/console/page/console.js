@@ -115,6 +115,8 @@ const isDone = (one) => one.items.length > 0 && one.items.every((item) => Object
 const outcome = (answers) => note(answers.every(isDone) ? "good" : "warn", answers.flatMap((one) =>
   [...one.items.map((item) => JSON.stringify(item)), ...one.notes]).map((text) => el("p", null, text)));
 const failure = (error) => note("bad", el("p", null, error.message));
+// These parts of a page stay above the error, so that the user can ask again.
+const under = (...head) => (error) => { throw Object.assign(error, { head }); };
 // Lines of the command for people, such as why it stopped before it had read all rows.
 const notesOf = (notes) => notes.length ? note("warn", notes.map((text) => el("p", null, text))) : "";
 
@@ -521,7 +523,8 @@ async function listPage(noun, query) {
   }
   const limit = query.limit ?? (it.group ? 500 : 100);
   const withLimit = ["dead", "outbox", "timeout", "saga", "aggregator", "events", "audit", "bulk"].includes(noun) ? { limit } : {};
-  const answer = await get(it.list, { ...it.fixed, ...withLimit, ...query });
+  const head = [el("h1", null, it.title), filterForm(noun, query) ?? ""];
+  const answer = await get(it.list, { ...it.fixed, ...withLimit, ...query }).catch(under(...head));
   const rows = answer.items, chosen = about.may_write && it.actions.length ? new Map() : null;
   if (chosen) chosen.boxes = new Map();
   const last = rows.at(-1);
@@ -530,7 +533,7 @@ async function listPage(noun, query) {
     ? el("p", null, link(older ? "Older ones" : "Next page", hash(noun, { ...query, after: older ?? it.after(last, query) }))) : null;
   const cut = !it.after && withLimit.limit && rows.length >= Number(limit)
     ? note("warn", el("p", null, `Only the first ${number(rows.length)} are shown: filter them.`)) : null;
-  show(mine, el("h1", null, it.title), filterForm(noun, query) ?? "", cut ?? "",
+  show(mine, ...head, cut ?? "",
     it.group && rows.length ? groupsOf(noun, rows, query) ?? "" : "",
     notesOf(answer.notes) || (rows.length === 0 ? note("good", el("p", null, it.none)) : ""),
     chosen && rows.length ? actionBar(noun, chosen, rows, query) : "", rows.length ? table(noun, rows, chosen) : "",
@@ -661,9 +664,10 @@ async function findPage(query, words) {
     location.hash = hash("find", { where: input.value });
   } }, el("label", null, "Conditions: customer_id=4711 header:tenant=acme correlation=ID type=TYPE id=ID", input),
   el("button", { type: "submit", class: "main" }, "Find"));
-  const results = el("div"), columns = ["place", "message_id", "type", "queue", "endpoint", "at", "state", "error"];
-  if (!query.where) return show(mine, el("h1", null, "Find"), form);
-  await search(mine, { arg: query.where.split(/\s+/).filter(Boolean), after: words.get("after") ?? undefined, piece: query.piece }, (rows, sum) => {
+  const head = [el("h1", null, "Find"), form], results = el("div"), columns = ["place", "message_id", "type", "queue", "endpoint", "at", "state", "error"];
+  if (!query.where) return show(mine, ...head);
+  const conditions = query.where.trim().split(/\s+(?=\S+=)/); // a value may have blanks
+  await search(mine, { arg: conditions, after: words.get("after") ?? undefined, piece: query.piece }, (rows, sum) => {
     const goesOn = sum.end.after !== null && rows.length < foundMax && !sum.isStopped, done = sum.end.is_complete;
     const stop = () => { sum.isStopped = true; };
     results.replaceChildren(note(done || goesOn ? "" : "warn", el("p", null, `${number(rows.length)} found, ${number(sum.read)} messages read`,
@@ -674,8 +678,8 @@ async function findPage(query, words) {
       el("thead", null, el("tr", null, columns.map((name) => el("th", { scope: "col" }, name.replaceAll("_", " "))))),
       el("tbody", null, rows.map((row) => el("tr", null, columns.map((name) => el("td", null,
         name === "message_id" ? link(row.message_id, hash("why", { arg: row.message_id })) : shown(row[name])))))))));
-    if (!results.isConnected) show(mine, el("h1", null, "Find"), form, results);
-  });
+    if (!results.isConnected) show(mine, ...head, results);
+  }).catch(under(...head, results));
 }
 
 async function whyPage(query) {
@@ -686,15 +690,15 @@ async function whyPage(query) {
     location.hash = hash("why", { arg: input.value.trim() });
   } }, el("label", null, "Id of a message, timeout, outbox row, saga; name of a projection or partition", input),
   el("button", { type: "submit", class: "main" }, "Why"));
-  const parts = [];
+  const head = [el("h1", null, "Why"), form], parts = [];
   if (query.arg) {
-    const answer = await get("why", { arg: query.arg });
+    const answer = await get("why", { arg: query.arg }).catch(under(...head));
     const letters = (await get("find", { arg: `id=${query.arg}`, in: "dead" }).catch(() => ({ items: [] }))).items.filter((one) => one.message_id);
     parts.push(notesOf(answer.notes), ...answer.items.map((item) => el("section", null, el("h2", null, `${item.place}: ${item.name ?? ""}`), details(item))),
       el("p", { class: "row" }, (letters.length ? letters : [{}]).map(({ endpoint }) => // of a settled one the actions are left
         link(`The same id in dead letters${endpoint ? ` of ${endpoint}` : ""}`, hash("dead/show", { arg: query.arg, endpoint })))));
   }
-  show(mine, el("h1", null, "Why"), form, ...parts);
+  show(mine, ...head, ...parts);
 }
 
 // ---- A conversation ---------------------------------------------------------------------
@@ -771,12 +775,12 @@ async function conversationPage(query) {
     event.preventDefault();
     location.hash = hash("conversation", { id: input.value.trim() });
   } }, el("label", null, "Correlation id", input), el("button", { type: "submit", class: "main" }, "Show"));
-  const title = el("h1", null, "A conversation");
-  if (!query.id) return show(mine, title, form);
-  const { items: events, notes: said } = await get("events/list", { "correlation-id": query.id, limit: 200 });
+  const head = [el("h1", null, "A conversation"), form];
+  if (!query.id) return show(mine, ...head);
+  const { items: events, notes: said } = await get("events/list", { "correlation-id": query.id, limit: 200 }).catch(under(...head));
   const draw = async (found, failures, ...notes) => {
     const messages = await messagesOf(found, events, failures);
-    show(mine, title, form, notesOf([...failures]), el("h2", null, "Messages"), ...notes, messages.length ? flow(messages)
+    show(mine, ...head, notesOf([...failures]), el("h2", null, "Messages"), ...notes, messages.length ? flow(messages)
       : failures.size ? "" : el("p", { class: "faint" }, "There is none in the store: a handled message leaves a line with --history only."),
     el("h2", null, "Events"), events.length ? timeline(events) : said.length ? "" : el("p", { class: "faint" }, "There is none."));
   };
@@ -786,7 +790,7 @@ async function conversationPage(query) {
     count.textContent = `Messages that wait are searched: ${number(sum.read)} were read.`;
     end = sum.end;
     if (end.after !== null) first ??= draw(rows, new Set(said), note("", count));
-  });
+  }).catch(under(...head));
   await first;
   await draw(found, new Set(end.is_complete ? said : [...said, "The search of messages that wait stopped early: some may be missing."]));
 }
@@ -903,7 +907,7 @@ async function route() {
     else if (action === "show") await showPage(page, words);
     else await listPage(page, query);
   } catch (error) {
-    if (mine === turn) view.replaceChildren(el("h1", null, pages.find(([name]) => name === page)?.[1] ?? "pawl"), failure(error));
+    if (mine === turn) view.replaceChildren(...error.head ?? [el("h1", null, pages.find(([name]) => name === page)?.[1] ?? "pawl")], failure(error));
   }
   if (mine === turn) view.removeAttribute("aria-busy");
 }
