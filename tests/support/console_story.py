@@ -404,6 +404,19 @@ def mistaken(page, address):
     page.run("window.fetch = window.own")
 
 
+def copied(page, address):
+    """A number of a row can be copied into a command; a count of rows is easy to read."""
+    page.go(f"{address}/#/bulk")
+    page.wait("main:not([aria-busy]) h1", "Bulk actions")
+    page.run("""window.own = window.fetch; window.fetch = async (path, ...more) => {
+        const row = path.includes("worker/") ? { id: "w-1", pid: 27095 } : path.includes("queue/list") ? { queue: "billing", ready: 27095 } : null;
+        return row ? new Response(JSON.stringify({ items: [row], notes: [] })) : window.own(path, ...more); };""")
+    for path, selector, text in [("worker", "td", "27095"), ("worker/show?arg=w-1", "dd", "27095"), ("queue", "td", "27,095")]:
+        page.run("location.hash = arguments[0]", f"#/{path}")
+        page.wait(f"main:not([aria-busy]) {selector}", text)
+    page.run("window.fetch = window.own")
+
+
 def lost(page, address):
     """The page of a bulk action goes on when the store is back."""
     page.go(f"{address}/#/bulk")
@@ -534,7 +547,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "skipped": skipped, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "left_alone": left_alone, "stopped": stopped, "raced": raced, "busy": busy, "mistaken": mistaken, "lost": lost, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "skipped": skipped, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "left_alone": left_alone, "stopped": stopped, "raced": raced, "busy": busy, "mistaken": mistaken, "copied": copied, "lost": lost, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

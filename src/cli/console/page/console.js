@@ -70,10 +70,10 @@ const number = (value) => value.toLocaleString("en");
 // Counting of rows stops at a limit, which is in the statistics: "+" shows that there are more.
 const rowsOf = (value) => number(value) + (value >= (live.stats?.count_max ?? Infinity) ? "+" : "");
 
+// A value of a row. Numbers are as the command takes them: many are ids and positions.
 function shown(value) {
   if (value == null) return "";
   if (isTime(value)) return el("time", { datetime: value, title: value }, age(value));
-  if (typeof value === "number") return number(value);
   if (Array.isArray(value)) return value.every((item) => typeof item !== "object") ? value.join(", ") : json(value);
   return typeof value === "object" ? json(value) : String(value);
 }
