@@ -145,7 +145,7 @@ async function perform(what, work) {
 // ---- Live figures -------------------------------------------------------------------
 
 // doctor is undefined before the first answer, and null if it failed.
-const live = { stats: null, doctor: undefined, points: [], source: null, isPaused: false, changed: () => {} };
+const live = { stats: null, doctor: undefined, points: [], source: null, isPaused: false, isLost: false, changed: () => {} };
 
 function takeStats(stats) {
   live.stats = stats;
@@ -172,15 +172,16 @@ function listen() {
         live.source = null;
         setTimeout(listen, 5000);
       }
-      tell("no connection");
+      live.isLost = true;
+      tell();
     };
-    live.source.onopen = () => tell();
+    live.source.onopen = () => { live.isLost = false; tell(); };
   }
   tell();
 }
 
-function tell(trouble) {
-  const text = live.isPaused ? "paused" : trouble ?? live.stats?.health ?? (live.isSilent ? "the store does not answer" : "waiting");
+function tell() {
+  const text = live.isPaused ? "paused" : live.isLost ? "no connection" : live.stats?.health ?? (live.isSilent ? "the store does not answer" : "waiting");
   const place = document.getElementById("live");
   if (place.textContent !== text) place.textContent = text;
   live.changed();
@@ -240,9 +241,10 @@ function troublePage() {
   const findings = el("section", { "aria-label": "Findings" }), now = el("div", { class: "cards" });
   let before = "";
   live.changed = () => {
-    const checks = (live.stats?.checks ?? []).filter((check) => check.status !== "healthy")
+    const checks = live.isLost ? [] : (live.stats?.checks ?? []).filter((check) => check.status !== "healthy")
       .map((check) => ({ level: check.status, check: check.name, text: check.reason }));
-    const found = live.doctor === null ? [{ level: "fail", check: "doctor", text: "did not answer: pawl doctor in a terminal says why" }]
+    const found = live.isLost ? [{ level: "fail", check: "console", text: "does not answer: what is wrong now is not known" }]
+      : live.doctor === null ? [{ level: "fail", check: "doctor", text: "did not answer: pawl doctor in a terminal says why" }]
       : (live.doctor ?? []).filter((item) => item.level !== "ok");
     const text = JSON.stringify([checks, found, !live.doctor]);
     if (text !== before) {
@@ -254,7 +256,8 @@ function troublePage() {
           : [note("good", el("p", null, el("span", { class: "level" }, "Nothing is wrong."),
             ` ${live.doctor.length} checks of doctor and ${live.stats?.checks.length ?? 0} of health say so.`))]));
     }
-    if (live.stats) now.replaceChildren(...figures(live.stats));
+    if (live.isLost) now.replaceChildren(note("bad", el("p", null, "The console does not answer.")));
+    else if (live.stats) now.replaceChildren(...figures(live.stats));
     else if (live.isSilent) now.replaceChildren(note("bad", el("p", null, "The store does not answer.")));
   };
   view.replaceChildren(el("h1", null, "Trouble"), findings, el("h2", null, "Right now"), now);
