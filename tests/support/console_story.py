@@ -212,6 +212,24 @@ def bytes_lost(page, address):
     page.click("dialog button", "Cancel")
 
 
+def as_stored(page, address):
+    """A body is indented, and nothing of it is changed; one that is no JSON is as it is."""
+    page.go(f"{address}/#/bulk")
+    page.wait("main:not([aria-busy]) h1", "Bulk actions")
+    page.run("""window.own = window.fetch; window.fetch = async (path, ...more) => path.includes("dead/show?arg=odd")
+          ? new Response(JSON.stringify({ notes: [], items: [{ message_id: "odd", endpoint: "odd", body: window.body }] }))
+          : window.own(path, ...more); window.see = (body) => { window.body = body; location.hash = `#/dead/show?arg=odd-${Math.random()}`; };""")
+    for body, wanted in [(r'{"v":1.10, "v":1e2,"b":[ ],"2":{"n":[12345678901234567890,null]},"1":"a\"[,]{ :\u0041"}',
+                          r'{| "v": 1.10,| "v": 1e2,| "b": [],| "2": {|  "n": [|   12345678901234567890,|   null|  ]| },| "1": "a\"[,]{ :\u0041"|}'),
+                         ("{v:  1}", "{v:  1}")]:
+        wanted = re.sub(r"\|( *)", lambda found: "\n" + 2 * found.group(1), wanted)
+        page.run("window.see(arguments[0])", body)
+        page.wait("pre", wanted)
+        found = page.run("return document.querySelector('pre').textContent")
+        must(found == wanted, f"the body is shown as {found}")
+    page.run("window.fetch = window.own")
+
+
 def left_alone(page, address):
     """A question does not stand over the page that the user goes on to, and is answered with no."""
     page.go(f"{address}/#/dead/show?arg=hostile")
@@ -554,7 +572,7 @@ def axe(page, address, script):
     check("a dialog")
 
 
-STORIES = {"pages": see_pages, "skipped": skipped, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "left_alone": left_alone, "stopped": stopped, "raced": raced, "busy": busy, "mistaken": mistaken, "copied": copied, "lost": lost, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
+STORIES = {"pages": see_pages, "skipped": skipped, "trouble": see_trouble, "hostile": hostile, "hasty": hasty, "audit": audit, "paged": paged, "narrowed": narrowed, "grouped": grouped, "cut": cut, "named": named, "bytes_lost": bytes_lost, "as_stored": as_stored, "left_alone": left_alone, "stopped": stopped, "raced": raced, "busy": busy, "mistaken": mistaken, "copied": copied, "lost": lost, "uncounted": uncounted, "mend": mend, "come_back": come_back, "flow": flow,
            "pictures": pictures, "axe": axe}
 
 

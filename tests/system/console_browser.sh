@@ -24,7 +24,7 @@ tell()
         expect 0 '' pawl queue purge "$queue" --yes
     done
     console --write
-    story pages,skipped,trouble,hostile,hasty,audit,paged,narrowed,grouped,cut,named,bytes_lost,left_alone,stopped,raced,busy,mistaken,copied,lost,uncounted,mend
+    story pages,skipped,trouble,hostile,hasty,audit,paged,narrowed,grouped,cut,named,bytes_lost,as_stored,left_alone,stopped,raced,busy,mistaken,copied,lost,uncounted,mend
     stop "$pid" TERM 0
     expect 0 '"state":"open"' pawl bulk list --open --json
     console --write
