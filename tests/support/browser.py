@@ -24,6 +24,11 @@ class Failed(Exception):
     pass
 
 
+def must(condition, text):
+    if not condition:
+        raise Failed(text)
+
+
 class Page:
     def __init__(self, base, options):
         self.base = base

@@ -9,15 +9,12 @@ import sys
 import tempfile
 
 import browser
+from browser import must
+from console_topology import see_arrows, see_circles
 
 PAGES = ["trouble", "dead", "bulk", "find", "why", "saga", "conversation", "queue", "worker", "outbox", "timeout", "schedule",
          "projection", "aggregator", "events", "audit", "topology"]
 FAILURE = ".note.bad:not(:has(.level))"  # a request that failed; what doctor found has a level
-
-
-def must(condition, text):
-    if not condition:
-        raise browser.Failed(text)
 
 
 def see_pages(page, address):
@@ -467,31 +464,6 @@ def come_back(page, address):
     page.wait("p", "166 of 166, finished")
 
 
-def see_circles(page):
-    """Endpoints that message each other are drawn in as many columns as there are endpoints at most, and at once."""
-    page.run("""window.own = window.fetch; window.drawn = (name, sends) => {
-        const endpoints = Object.entries(sends).map(([name, to]) => ({ name, queue: name, parts: [{ kind: "process", name: "P",
-          handles: [{ message: "m", does: to.map((endpoint) => ({ kind: "send", message: "n", endpoint })) }] }] }));
-        window.fetch = async (path, ...more) => path.includes("topology/print")
-          ? new Response(JSON.stringify({ items: [{ application: name, endpoints }], notes: [] })) : window.own(path, ...more);
-        location.hash = `#/topology?${name}`; };
-        window.columns = () => Object.fromEntries([...document.querySelectorAll(".flow rect")].map((one) =>
-          [one.nextSibling.textContent, (one.getAttribute("x") - 10) / 420]));
-        const all = Array.from({ length: 20 }, (_, i) => `e${i}`);
-        window.drawn("mesh", Object.fromEntries(all.map((name, i) => [name, all.filter((_, j) => j !== i)])));""")
-    page.wait("h1", "Topology of mesh")
-    must(page.run("return Math.max(...Object.values(window.columns()))") == 19, "endpoints that all message each other have more columns")
-    for name, sends, columns in [
-            ("replies", {"a": ["b", "c"], "b": ["a"], "c": ["a"]}, {"a": 0, "b": 1, "c": 1}),
-            ("ways", {"a": [], "b": ["a"], "c": ["a", "b", "c"]}, {"c": 0, "b": 1, "a": 2}),
-            ("begun", {"a": ["b"], "b": ["a"], "z": ["b", "z"]}, {"z": 0, "b": 1, "a": 2})]:
-        page.run("window.drawn(...arguments)", name, sends)
-        page.wait("h1", f"Topology of {name}")
-        found = page.run("return window.columns()")
-        must(found == columns, f"{name}: columns {found}")
-    page.run("window.fetch = window.own")
-
-
 def flow(page, address):
     """The example, of which buyer-1 has paid and shipped, and o-11 waits: each picture has what the program declares or did."""
     page.go(f"{address}/#/topology")
@@ -499,6 +471,7 @@ def flow(page, address):
     page.wait(".flow svg text", "saga OrderSaga")
     page.wait(".flow svg text", "to itself: ship_item, order_shipped")
     see_circles(page)
+    see_arrows(page)
     page.go(f"{address}/#/find?where=order_id=o-11&piece=0s")  # 16 messages in a piece
     page.wait("p", "; everything was searched.")
     must(len(page.find("tbody tr")) == 1, "a search in pieces does not find its message once")

@@ -56,6 +56,7 @@ carrier, paper, odd, anywhere = shipping["handles"][0]["does"]
 assert carrier["queue"] is None and carrier["endpoint"] is None, carrier
 assert odd["destination"] == 'a "b" \\n #1 <i>&|`c`[d]\n{e}', odd
 assert anywhere["destination"] is None
+assert saga["handles"][2]["does"][0]["bases"] == ["news"] and carrier["bases"] == [] and payment["bases"] is None
 assert bare["size"] == 10 and bare["period"] is None, bare
 # What is not declared is not the same as nothing.
 assert bare["handles"][0]["does"] is None

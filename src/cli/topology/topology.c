@@ -42,7 +42,7 @@ const pawl__report pawl__topology_verb_reports[] = {
      "handles"},
     {"correlation", NULL, "property type"},
     {"one of handles", NULL, "message timeout function key transitional_key starts missing does"},
-    {"one of does", NULL, "kind message timeout destination queue endpoint"},
+    {"one of does", NULL, "kind message bases timeout destination queue endpoint"},
     {.what = NULL},
 };
 
@@ -201,6 +201,20 @@ static const char *type_of(const pawl_record *record)
 
 /* ---- Handlers ------------------------------------------------------------ */
 
+/* A handler of a base type gets the message, too. */
+static void put_bases(yyjson_mut_doc *doc, const pawl_record *record, yyjson_mut_val *object)
+{
+    if (record == NULL) {
+        pawl__json_add_text(doc, object, "bases", NULL);
+        return;
+    }
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, object, "bases");
+    for (int i = 0; record->base != NULL && i < PAWL__TOPOLOGY_BASES_MAX; i++) {
+        record = record->base();
+        yyjson_mut_arr_add_strcpy(doc, list, pawl_record_type(record));
+    }
+}
+
 static void put_effect(yyjson_mut_doc *doc, const pawl__topology *topology,
                        const pawl__topology_endpoint *endpoint, const pawl_effect *effect,
                        yyjson_mut_val *object)
@@ -214,8 +228,9 @@ static void put_effect(yyjson_mut_doc *doc, const pawl__topology *topology,
     if (is_send && effect->name != NULL)
         receiver = pawl__topology_receiver(topology, endpoint, effect->name);
     pawl__json_add_text(doc, object, "kind", kinds[effect->kind]);
-    pawl__json_add_text(doc, object, "message",
-                        effect->message != NULL ? type_of(effect->message()) : NULL);
+    const pawl_record *message = effect->message != NULL ? effect->message() : NULL;
+    pawl__json_add_text(doc, object, "message", type_of(message));
+    put_bases(doc, message, object);
     pawl__json_add_text(doc, object, "timeout",
                         effect->kind == PAWL_EFFECT_TIMEOUT ? effect->name : NULL);
     pawl__json_add_text(doc, object, "destination", is_send ? effect->name : NULL);

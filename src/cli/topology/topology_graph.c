@@ -16,7 +16,6 @@
 #include <string.h>
 
 #define LABEL_SIZE 2600
-#define BASES_MAX 16
 
 typedef enum node_kind {
     NODE_PART,
@@ -149,7 +148,8 @@ static void add_bases(graph *g)
     size_t base;
     for (size_t i = 0; i < g->node_count; i++) {
         const pawl_record *record = g->nodes[i].record;
-        for (int depth = 0; record != NULL && record->base != NULL && depth < BASES_MAX; depth++) {
+        for (int depth = 0;
+             record != NULL && record->base != NULL && depth < PAWL__TOPOLOGY_BASES_MAX; depth++) {
             record = record->base();
             if (find_node(g, NODE_MESSAGE, pawl_record_type(record), &base)) {
                 add_edge(g, i, base, "is a");

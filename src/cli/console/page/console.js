@@ -624,9 +624,10 @@ const links = (row) => el("p", { class: "row" }, [["dead", "Its dead letters"], 
 // The effects of the handlers of a message or a timeout, as the application's tables declare them.
 async function sagaNext(row) {
   const answer = await get("topology/print");
-  const part = answer.items[0]?.endpoints.flatMap((endpoint) => endpoint.parts).find((one) => one.kind === "saga" && one.name === row.type);
+  const isIt = (one) => one.kind === "saga" && one.name === row.type;
+  const endpoint = answer.items[0]?.endpoints.find((one) => one.parts.some(isIt)), part = endpoint?.parts.find(isIt);
   const waiting = new Set((row.timeouts ?? []).map((timeout) => timeout.timeout));
-  return part ? [el("h2", null, "What may come next"), el("ul", null, handlesOf(part, (handle) =>
+  return part ? [el("h2", null, "What may come next"), el("ul", null, handlesOf(endpoint, part, (handle) =>
     !handle.timeout || waiting.has(handle.timeout)))] : [];
 }
 
@@ -812,24 +813,47 @@ async function conversationPage(query) {
 
 // ---- Topology ---------------------------------------------------------------------------
 
-const handlesOf = (part, isWanted = () => true) => (part.handles ?? []).filter(isWanted).map((handle) =>
-  el("li", null, handle.message ?? `timeout ${handle.timeout}`, (handle.does ?? []).map((does) =>
-    el("span", { class: "faint" }, ` → ${does.kind} ${does.message ?? does.timeout ?? ""} ${does.endpoint ?? does.destination ?? ""}`))));
+const routeText = (route) => route.leads_to === "outbound" ? "an outbound transport of the application"
+  : `${{ url: `${route.url}, `, outbox: "through the outbox, " }[route.leads_to] ?? ""}queue ${route.queue}`;
 
-// Endpoints, and the queues that they send to: {name, parts, to: Map of a name to the messages that go there}.
+// Where a message that is sent arrives, as `pawl topology print` has it: {kind, name, text of a route out of the store}, or null for
+// any destination.
+function receiverOf(endpoint, does) {
+  if (does.endpoint) return { kind: "endpoint", name: does.endpoint };
+  if (does.queue) return { kind: "queue", name: does.queue };
+  const route = (endpoint.routes ?? []).find((one) => one.name === does.destination);
+  return route ? { kind: "route", name: route.name, text: routeText(route) } : null;
+}
+
+function effectText(endpoint, does) {
+  const receiver = does.kind === "send" ? receiverOf(endpoint, does) ?? { kind: "any", name: "destination" } : null;
+  return ` → ${does.kind} ${does.message ?? does.timeout ?? ""}${receiver ? ` to ${receiver.kind} ${receiver.name}` : ""}`;
+}
+
+const handlesOf = (endpoint, part, isWanted = () => true) => (part.handles ?? []).filter(isWanted).map((handle) =>
+  el("li", null, handle.message ?? `timeout ${handle.timeout}`, (handle.does ?? []).map((does) =>
+    el("span", { class: "faint" }, effectText(endpoint, does)))));
+
+// Endpoints, and the queues and routes that they send to: {name, title, lines, to: Map of a name to the messages that go there}.
 function nodesOf(endpoints) {
-  const nodes = new Map(endpoints.map((endpoint) => [endpoint.name, { name: endpoint.name, parts: endpoint.parts, to: new Map() }]));
-  const takers = (message) => endpoints.filter((endpoint) => endpoint.parts.some((part) =>
-    (part.handles ?? []).some((handle) => handle.message === message))).map((endpoint) => endpoint.name);
-  for (const endpoint of endpoints)
-    for (const does of endpoint.parts.flatMap((part) => (part.handles ?? []).flatMap((handle) => handle.does ?? []))) {
-      const targets = does.kind === "publish" ? takers(does.message) : [does.endpoint ?? does.queue ?? does.destination];
-      for (const target of does.message ? targets.filter(Boolean) : []) {
-        if (!nodes.has(target)) nodes.set(target, { name: target, parts: [], to: new Map() });
-        const { to } = nodes.get(endpoint.name);
-        to.set(target, new Set([...(to.get(target) ?? []), does.message]));
+  const nodes = new Map(), nameOf = ({ kind, name, text }) => JSON.stringify([kind, name, text]);
+  const add = (receiver, isOwn, lines) => {
+    const name = nameOf(receiver);
+    if (!nodes.has(name)) nodes.set(name, { name, title: isOwn ? receiver.name : `${receiver.kind} ${receiver.name}`, isOwn, lines, to: new Map() });
+    return nodes.get(name);
+  };
+  const own = endpoints.map(({ name, parts }) => add({ kind: "endpoint", name }, true, parts.map((part) => `${part.kind} ${part.name}`)));
+  const takers = ({ message, bases }) => endpoints.filter((endpoint) => endpoint.parts.some((part) => part.kind !== "projection" &&
+    (part.handles ?? []).some((handle) => [message, ...bases ?? []].includes(handle.message)))).map(({ name }) => ({ kind: "endpoint", name }));
+  endpoints.forEach((endpoint, i) => {
+    const effects = endpoint.parts.flatMap((part) => part.kind === "schedule" ? [{ kind: "send", message: part.message, endpoint: endpoint.name }]
+      : (part.handles ?? []).flatMap((handle) => handle.does ?? []));
+    for (const does of effects.filter(({ message }) => message))
+      for (const receiver of does.kind === "send" ? [receiverOf(endpoint, does)].filter(Boolean) : takers(does)) {
+        const { name } = add(receiver, false, receiver.text ? [receiver.text] : []), { to } = own[i];
+        to.set(name, new Set([...(to.get(name) ?? []), does.message]));
       }
-    }
+  });
   return nodes;
 }
 
@@ -854,7 +878,7 @@ function setColumns(nodes) {
 
 // Endpoints from left to right, in the direction in which messages go.
 function map(endpoints) {
-  const nodes = nodesOf(endpoints), lines = (node) => node.parts.length + (node.to.has(node.name) ? 1 : 0);
+  const nodes = nodesOf(endpoints), lines = (node) => node.lines.length + (node.to.has(node.name) ? 1 : 0);
   setColumns(nodes);
   const tops = [], step = 420, boxWidth = 230;
   for (const node of nodes.values()) {
@@ -873,9 +897,9 @@ function map(endpoints) {
         el("path", { class: "tip", d: `M${to.x} ${end}l-8 -4v8z` }),
         el("text", { x: x + 10, y: y - 4, class: "faint" }, label.slice(0, 2).join(", ") + (label.length > 2 ? ` and ${label.length - 2} more` : "")));
     });
-    picture.append(el("rect", { x: node.x, y: node.y, width: boxWidth, height: node.height, rx: 6, class: node.parts.length ? "done" : "gone" }),
-      el("text", { x: node.x + 10, y: node.y + 20 }, node.parts.length ? node.name : `queue ${node.name}`),
-      ...[...node.parts.map((part) => `${part.kind} ${part.name}`),
+    picture.append(el("rect", { x: node.x, y: node.y, width: boxWidth, height: node.height, rx: 6, class: node.isOwn ? "done" : "gone" }),
+      el("text", { x: node.x + 10, y: node.y + 20 }, node.title),
+      ...[...node.lines,
         ...node.to.has(node.name) ? [`to itself: ${[...node.to.get(node.name)].join(", ")}`] : []].map((text, i) =>
         el("text", { x: node.x + 10, y: node.y + 40 + 18 * i, class: "faint" }, text.slice(0, 36))));
   }
@@ -890,8 +914,9 @@ async function topologyPage() {
   }
   const it = (await get("topology/print")).items[0];
   show(mine, el("h1", null, `Topology of ${it.application}`), map(it.endpoints), ...it.endpoints.map((endpoint) =>
-    el("section", null, el("h2", null, `${endpoint.name} (queue ${endpoint.queue})`), el("ul", null, endpoint.parts.map((part) =>
-      el("li", null, el("strong", null, `${part.kind} ${part.name}`), el("ul", null, handlesOf(part))))))));
+    el("section", null, el("h2", null, `${endpoint.name} (queue ${endpoint.queue})`), el("ul", null,
+      (endpoint.routes ?? []).map((route) => el("li", null, el("strong", null, `route ${route.name}`), ` ${routeText(route)}`)), endpoint.parts.map((part) =>
+      el("li", null, el("strong", null, `${part.kind} ${part.name}`), el("ul", null, handlesOf(endpoint, part))))))));
 }
 
 // ---- Pages ------------------------------------------------------------------------------
