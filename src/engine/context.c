@@ -65,7 +65,7 @@ static const pawl_header *headers_of(pawl_context *ctx, const pawl_header *extra
                                          [PAWL__ANSWER_REJECTED] = "rejected",
                                          [PAWL__ANSWER_ACCEPTED | PAWL__ANSWER_REJECTED] =
                                              "accepted,rejected"};
-    const pawl__touch       *touch    = pawl__touch_in_hand(ctx);
+    const pawl__touch       *touch    = pawl__current_touch(ctx);
     size_t                   count    = 0;
     if (extra == NULL)
         extra = &none;
@@ -157,7 +157,7 @@ static pawl_code add_queued(pawl_context *ctx, pawl_text queue, const pawl_messa
 
 static void note_sent(pawl_context *ctx)
 {
-    pawl__touch *touch = pawl__touch_in_hand(ctx);
+    pawl__touch *touch = pawl__current_touch(ctx);
     if (touch != NULL)
         touch->has_sent = true;
 }
@@ -190,7 +190,7 @@ static pawl_code add_dispatch(pawl_context *ctx, pawl_text destination, const pa
 static pawl_code add_send(pawl_context *ctx, pawl_text queue, const pawl_message *message,
                           pawl_time due, bool has_id)
 {
-    const pawl__touch *touch = pawl__touch_in_hand(ctx);
+    const pawl__touch *touch = pawl__current_touch(ctx);
     if (ctx->unit->kind == PAWL__UNIT_EVENT || (touch != NULL && touch->entry->stream != NULL))
         return add_dispatch(ctx, queue, message, due, has_id, true);
     return add_queued(ctx, queue, message, due);
@@ -320,7 +320,7 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
 /* Not before the saga's row is committed: an answer that came first would be dropped. An answer to a process waits. */
 static bool can_ask_now(pawl_context *ctx)
 {
-    const pawl__touch *touch = pawl__touch_in_hand(ctx);
+    const pawl__touch *touch = pawl__current_touch(ctx);
     return touch != NULL && touch->entry->stream != NULL;
 }
 
@@ -439,7 +439,7 @@ pawl_code pawl__context_aggregate(pawl_context *ctx, const pawl__lookup *lookup)
 
 static pawl_code put_timeout(pawl_context *ctx, const char *name, pawl_time due, bool is_cancel)
 {
-    pawl__touch *touch = pawl__touch_in_hand(ctx);
+    pawl__touch *touch = pawl__current_touch(ctx);
     pawl_text    text  = pawl_text_of(name);
     if (touch == NULL)
         return pawl__context_refuse(
@@ -490,7 +490,7 @@ pawl_code pawl_cancel_timeout(pawl_context *ctx, const char *name)
 
 pawl_code pawl_complete(pawl_context *ctx)
 {
-    pawl__touch *touch = pawl__touch_in_hand(ctx);
+    pawl__touch *touch = pawl__current_touch(ctx);
     if (touch == NULL)
         return pawl__context_refuse(ctx, PAWL_EINVAL,
                                     "the handler has no saga or process to complete");
@@ -544,13 +544,13 @@ pawl_text pawl_header_value(pawl_context *ctx, const char *name)
 
 pawl_saga_id pawl_saga_id_in_flight(const pawl_context *ctx)
 {
-    const pawl__touch *touch = pawl__touch_in_hand(ctx);
+    const pawl__touch *touch = pawl__current_touch(ctx);
     return touch != NULL ? touch->id : (pawl_saga_id){{{0}}};
 }
 
 int64_t pawl_saga_version(const pawl_context *ctx)
 {
-    const pawl__touch *touch = pawl__touch_in_hand(ctx);
+    const pawl__touch *touch = pawl__current_touch(ctx);
     if (touch == NULL || touch->is_begun)
         return 0;
     /* New: begun earlier in the batch. */

@@ -62,7 +62,7 @@ struct pawl_context {
 };
 
 /* The saga of the handler being called; NULL: it has none. */
-static inline pawl__touch *pawl__touch_in_hand(const pawl_context *ctx)
+static inline pawl__touch *pawl__current_touch(const pawl_context *ctx)
 {
     return ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
 }

@@ -78,7 +78,7 @@ static pawl_code find_new(pawl_context *ctx, const pawl__touch *touch, const cha
 
 pawl_text pawl_saga_metadata(pawl_context *ctx, const char *name)
 {
-    const pawl__touch *touch = pawl__touch_in_hand(ctx);
+    const pawl__touch *touch = pawl__current_touch(ctx);
     pawl_text          value = {.data = NULL, .size = 0};
     pawl_code          code  = PAWL_OK;
     if (touch == NULL || touch->entry->stream != NULL || name == NULL)

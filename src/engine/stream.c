@@ -275,7 +275,7 @@ static pawl_code emit(pawl_context *ctx, pawl__touch *touch, const pawl__apply_m
 
 pawl_code pawl_emit(pawl_context *ctx, const pawl_record *record, const void *event)
 {
-    pawl__touch *touch = pawl__touch_in_hand(ctx);
+    pawl__touch *touch = pawl__current_touch(ctx);
     const char  *type  = pawl_record_type(record);
     if (touch == NULL || touch->entry->stream == NULL)
         return pawl__context_refuse(ctx, PAWL_EINVAL,
@@ -299,7 +299,7 @@ pawl_code pawl_emit(pawl_context *ctx, const pawl_record *record, const void *ev
 
 int64_t pawl_stream_version(const pawl_context *ctx)
 {
-    const pawl__touch *touch = pawl__touch_in_hand(ctx);
+    const pawl__touch *touch = pawl__current_touch(ctx);
     if (touch == NULL || touch->entry->stream == NULL)
         return 0;
     return touch->entry->stream->version + (int64_t)touch->event_count;
@@ -307,7 +307,7 @@ int64_t pawl_stream_version(const pawl_context *ctx)
 
 pawl_text pawl_stream_in_flight(const pawl_context *ctx)
 {
-    const pawl__touch *touch = pawl__touch_in_hand(ctx);
+    const pawl__touch *touch = pawl__current_touch(ctx);
     return touch != NULL && touch->entry->stream != NULL ? touch->entry->stream->text
                                                          : (pawl_text){.data = "", .size = 0};
 }

@@ -94,7 +94,7 @@ static pawl__entry *existing_entry(pawl_context *ctx, pawl__lookup *lookup)
 
 static pawl_code call_handler(pawl_context *ctx, pawl__lookup *lookup, const pawl_handler *handler)
 {
-    pawl__touch *touch = pawl__touch_in_hand(ctx);
+    pawl__touch *touch = pawl__current_touch(ctx);
     ctx->lookup        = lookup;
     pawl_code code     = pawl__call_handler(ctx, handler, lookup->binding->does,
                                         touch != NULL ? touch->state : NULL, lookup->message, 1);

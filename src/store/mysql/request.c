@@ -102,10 +102,10 @@ pawl_code pawl__mysql_prepare_text(pawl__mysql_connection *connection,
                          text->size);
     code = failed == 0 ? bind_columns(connection, statement, error)
                        : pawl__mysql_stmt_failed(connection, stmt, error);
-    if (code == PAWL_OK && mysql_stmt_param_count(stmt) != statement->base.marker_count)
+    if (code == PAWL_OK && mysql_stmt_param_count(stmt) != statement->base.placeholder_count)
         code = pawl_error_set(error, PAWL_EINVAL, "%s: %lu parameters, not %u",
                               connection->session.store->base.scheme, mysql_stmt_param_count(stmt),
-                              statement->base.marker_count);
+                              statement->base.placeholder_count);
     if (code != PAWL_OK)
         pawl__mysql_close_statement(&statement->base);
     return code;
@@ -249,37 +249,38 @@ static pawl_code check_size(const pawl__mysql_connection *connection, size_t siz
         connection->session.store->base.scheme, size, connection->session.packet_max);
 }
 
-static pawl_code send_part(pawl__mysql_connection *connection, MYSQL_STMT *stmt, unsigned marker,
-                           pawl_text part, pawl_error *error)
+static pawl_code send_part(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
+                           unsigned placeholder, pawl_text part, pawl_error *error)
 {
     my_bool   failed = 0;
     pawl_code code   = pawl__mysql_may_send(connection, error);
     if (code != PAWL_OK)
         return code;
     if (connection->session.is_callers)
-        failed = mysql_stmt_send_long_data(stmt, marker, part.data, part.size);
+        failed = mysql_stmt_send_long_data(stmt, placeholder, part.data, part.size);
     else
-        PAWL__MYSQL_CALL(connection, failed, mysql_stmt_send_long_data, stmt, stmt, marker,
+        PAWL__MYSQL_CALL(connection, failed, mysql_stmt_send_long_data, stmt, stmt, placeholder,
                          part.data, part.size);
     return failed ? pawl__mysql_stmt_failed(connection, stmt, error) : PAWL_OK;
 }
 
 /* Sends long values in parts before the statement, if it does not fit into one packet. */
 static pawl_code send_ahead(pawl__mysql_connection      *connection,
-                            const pawl__mysql_statement *statement, const MYSQL_BIND *markers,
+                            const pawl__mysql_statement *statement, const MYSQL_BIND *placeholders,
                             pawl_error *error)
 {
     pawl_code code     = PAWL_OK;
     size_t    part_max = connection->session.packet_max / 2;
     /* Checked before anything is sent: parts sent already would be taken for the next execution's. */
-    for (unsigned i = 0; code == PAWL_OK && i < statement->base.marker_count; i++)
-        code = check_size(connection, markers[i].length != NULL ? *markers[i].length : 0, error);
-    for (unsigned i = 0; code == PAWL_OK && i < statement->base.marker_count; i++) {
-        size_t size = markers[i].length != NULL ? *markers[i].length : 0;
+    for (unsigned i = 0; code == PAWL_OK && i < statement->base.placeholder_count; i++)
+        code = check_size(connection, placeholders[i].length != NULL ? *placeholders[i].length : 0,
+                          error);
+    for (unsigned i = 0; code == PAWL_OK && i < statement->base.placeholder_count; i++) {
+        size_t size = placeholders[i].length != NULL ? *placeholders[i].length : 0;
         if (size < PAWL__MYSQL_PACKET_REST)
             continue;
         for (size_t at = 0; code == PAWL_OK && at < size; at += part_max) {
-            pawl_text part = {.data = (const char *)markers[i].buffer + at, .size = size - at};
+            pawl_text part = {.data = (const char *)placeholders[i].buffer + at, .size = size - at};
             part.size      = part.size < part_max ? part.size : part_max;
             code           = send_part(connection, statement->stmt, i, part, error);
         }
@@ -341,11 +342,11 @@ void pawl__mysql_put_end(pawl__mysql_put *put)
         put->copies = copy->next;
 }
 
-void pawl__mysql_put_markers(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
-                             MYSQL_BIND *markers)
+void pawl__mysql_put_placeholders(const pawl__mysql_statement *statement,
+                                  const pawl__mysql_put *put, MYSQL_BIND *placeholders)
 {
-    for (unsigned i = 0; i < statement->base.marker_count; i++)
-        markers[i] = put->binds[statement->base.order[i] - 1];
+    for (unsigned i = 0; i < statement->base.placeholder_count; i++)
+        placeholders[i] = put->binds[statement->base.order[i] - 1];
 }
 
 pawl_code pawl__mysql_execute(pawl__sql_session *session, pawl__sql_prepared *base,
@@ -355,18 +356,19 @@ pawl_code pawl__mysql_execute(pawl__sql_session *session, pawl__sql_prepared *ba
     pawl__mysql_statement  *statement  = (pawl__mysql_statement *)base;
     pawl__mysql_room        rooms[PAWL__SQL_FIELDS_MAX];
     pawl__mysql_put         put;
-    MYSQL_BIND              markers[PAWL__SQL_MARKERS_MAX];
+    MYSQL_BIND              placeholders[PAWL__SQL_PLACEHOLDERS_MAX];
     pawl_code               code = PAWL_OK;
     put.rooms                    = rooms;
     put.copies                   = NULL;
     put.size                     = 0;
     pawl__mysql_put_item(&put, fields, item);
-    pawl__mysql_put_markers(statement, &put, markers);
-    if (statement->base.marker_count != 0 && mysql_stmt_bind_param(statement->stmt, markers) != 0)
+    pawl__mysql_put_placeholders(statement, &put, placeholders);
+    if (statement->base.placeholder_count != 0 &&
+        mysql_stmt_bind_param(statement->stmt, placeholders) != 0)
         code = pawl__mysql_stmt_failed(connection, statement->stmt, error);
     if (code == PAWL_OK && connection->session.packet_max != 0 &&
         put.size + PAWL__MYSQL_PACKET_REST > connection->session.packet_max)
-        code = send_ahead(connection, statement, markers, error);
+        code = send_ahead(connection, statement, placeholders, error);
     if (code == PAWL_OK)
         code = pawl__mysql_run(connection, statement, error);
     pawl__mysql_put_end(&put);

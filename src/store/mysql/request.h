@@ -134,12 +134,12 @@ typedef struct pawl__mysql_put {
 void pawl__mysql_put_item(pawl__mysql_put *put, const pawl__field_list *fields, const void *item);
 void pawl__mysql_put_end(pawl__mysql_put *put);
 /* Copies the binds in the order of the placeholders in the statement's text. */
-void pawl__mysql_put_markers(const pawl__mysql_statement *statement, const pawl__mysql_put *put,
-                             MYSQL_BIND *markers);
+void pawl__mysql_put_placeholders(const pawl__mysql_statement *statement,
+                                  const pawl__mysql_put *put, MYSQL_BIND *placeholders);
 /* Runs the statement with the bound parameters, or sends it ahead; in that case call pawl__sql_expect next. */
 pawl_code pawl__mysql_run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
                           pawl_error *error);
-/* Prepares a text; the statement's marker_count is set already. */
+/* Prepares a text; the statement's placeholder_count is set already. */
 pawl_code pawl__mysql_prepare_text(pawl__mysql_connection *connection,
                                    pawl__mysql_statement *statement, const pawl__sql_text *text,
                                    pawl_error *error);

@@ -33,7 +33,7 @@ typedef struct set {
     /* Of a bulk execute. */
     pawl__mysql_put  put;
     pawl__mysql_room rooms[PAWL__SQL_FIELDS_MAX];
-    char             indicators[PAWL__SQL_MARKERS_MAX];
+    char             indicators[PAWL__SQL_PLACEHOLDERS_MAX];
 } set;
 
 static const pawl_saga_table *table_of(const pawl__sql_write *write, const void *item)
@@ -45,21 +45,21 @@ static const pawl_saga_table *table_of(const pawl__sql_write *write, const void 
 
 /* Called by the library for each item: sets the parameters to be put into the packet. If the type of a parameter
  * differs from that of the first item, the set is not sent, and its items are written one by one. */
-static my_bool fill(void *data, MYSQL_BIND *markers, unsigned row)
+static my_bool fill(void *data, MYSQL_BIND *placeholders, unsigned row)
 {
     set       *s = data;
-    MYSQL_BIND own[PAWL__SQL_MARKERS_MAX];
+    MYSQL_BIND own[PAWL__SQL_PLACEHOLDERS_MAX];
     pawl__mysql_put_end(&s->put);
     pawl__mysql_put_item(&s->put, &s->write->parameters, s->items[row]);
-    pawl__mysql_put_markers(s->statement, &s->put, own);
-    for (unsigned i = 0; i < s->statement->base.marker_count; i++) {
-        bool is_null       = own[i].is_null != NULL && *own[i].is_null;
-        s->is_refused      = s->is_refused || own[i].buffer_type != markers[i].buffer_type;
-        s->indicators[i]   = is_null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
-        markers[i].buffer  = own[i].buffer;
-        *markers[i].length = own[i].length != NULL ? *own[i].length : own[i].buffer_length;
+    pawl__mysql_put_placeholders(s->statement, &s->put, own);
+    for (unsigned i = 0; i < s->statement->base.placeholder_count; i++) {
+        bool is_null           = own[i].is_null != NULL && *own[i].is_null;
+        s->is_refused          = s->is_refused || own[i].buffer_type != placeholders[i].buffer_type;
+        s->indicators[i]       = is_null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
+        placeholders[i].buffer = own[i].buffer;
+        *placeholders[i].length = own[i].length != NULL ? *own[i].length : own[i].buffer_length;
         /* The library reserves buffer_length bytes, and writes `length` of them. */
-        markers[i].buffer_length = *markers[i].length;
+        placeholders[i].buffer_length = *placeholders[i].length;
     }
     return s->is_refused;
 }
@@ -83,19 +83,19 @@ static void set_size(MYSQL_STMT *stmt, unsigned count, set *s)
 
 static pawl_code run_bulk(set *s, pawl_error *error)
 {
-    MYSQL_BIND             markers[PAWL__SQL_MARKERS_MAX];
-    unsigned long          lengths[PAWL__SQL_MARKERS_MAX];
+    MYSQL_BIND             placeholders[PAWL__SQL_PLACEHOLDERS_MAX];
+    unsigned long          lengths[PAWL__SQL_PLACEHOLDERS_MAX];
     pawl__mysql_statement *statement = s->statement;
     s->put.rooms                     = s->rooms;
     pawl__mysql_put_item(&s->put, &s->write->parameters, s->items[0]);
-    pawl__mysql_put_markers(statement, &s->put, markers);
-    for (unsigned i = 0; i < statement->base.marker_count; i++) {
-        markers[i].length      = &lengths[i];
-        markers[i].is_null     = NULL;
-        markers[i].u.indicator = &s->indicators[i];
+    pawl__mysql_put_placeholders(statement, &s->put, placeholders);
+    for (unsigned i = 0; i < statement->base.placeholder_count; i++) {
+        placeholders[i].length      = &lengths[i];
+        placeholders[i].is_null     = NULL;
+        placeholders[i].u.indicator = &s->indicators[i];
     }
     set_size(statement->stmt, (unsigned)s->count, s);
-    bool      is_bound = mysql_stmt_bind_param(statement->stmt, markers) == 0;
+    bool      is_bound = mysql_stmt_bind_param(statement->stmt, placeholders) == 0;
     pawl_code code     = is_bound ? pawl__mysql_run(s->connection, statement, error) : PAWL_OK;
     set_size(statement->stmt, 0, NULL);
     pawl__mysql_put_end(&s->put);
@@ -119,10 +119,10 @@ static bool can_bulk(const set *s)
 
 /* ---- Rows of values ----------------------------------------------------- */
 
-static unsigned marker_count_of(const set *s)
+static unsigned placeholder_count_of(const set *s)
 {
     bool is_join = s->statement->form.shape != PAWL__MYSQL_VALUES;
-    return is_join ? (unsigned)s->write->parameters.count : s->statement->base.marker_count;
+    return is_join ? (unsigned)s->write->parameters.count : s->statement->base.placeholder_count;
 }
 
 static pawl_code no_memory(const set *s, pawl_error *error)
@@ -134,12 +134,12 @@ static pawl_code no_memory(const set *s, pawl_error *error)
 static pawl_code prepare(const set *s, unsigned rows, pawl__mysql_statement *made,
                          pawl_error *error)
 {
-    pawl__sql_text        text = {0};
-    const pawl__mysql_set many = {.session = &s->connection->session,
-                                  .write   = s->write,
-                                  .form    = s->statement->form,
-                                  .item    = s->items[0]};
-    made->base.marker_count    = rows * marker_count_of(s);
+    pawl__sql_text        text   = {0};
+    const pawl__mysql_set many   = {.session = &s->connection->session,
+                                    .write   = s->write,
+                                    .form    = s->statement->form,
+                                    .item    = s->items[0]};
+    made->base.placeholder_count = rows * placeholder_count_of(s);
     pawl__mysql_set_text(&text, &many, rows);
     pawl_code code = pawl__mysql_prepare_text(s->connection, made, &text, error);
     pawl__sql_text_free(&text);
@@ -165,7 +165,7 @@ static pawl_code find_text(const set *s, unsigned rows, pawl__mysql_statement **
 static MYSQL_BIND *make_room(const set *s, unsigned rows, pawl__mysql_room **rooms)
 {
     pawl__mysql_connection *connection = s->connection;
-    size_t                  binds      = rows * marker_count_of(s) * sizeof(MYSQL_BIND);
+    size_t                  binds      = rows * placeholder_count_of(s) * sizeof(MYSQL_BIND);
     size_t size = binds + rows * s->write->parameters.count * sizeof(pawl__mysql_room);
     if (size > connection->set_size) {
         pawl_free(connection->set);
@@ -178,23 +178,23 @@ static MYSQL_BIND *make_room(const set *s, unsigned rows, pawl__mysql_room **roo
 
 static void put_rows(const set *s, unsigned rows, pawl__mysql_put *put, MYSQL_BIND *to)
 {
-    static my_bool          is_null      = 1;
-    const pawl__field_list *fields       = &s->write->parameters;
-    unsigned                marker_count = marker_count_of(s);
-    bool                    is_join      = s->statement->form.shape != PAWL__MYSQL_VALUES;
-    for (unsigned row = 0; row < rows; row++, to += marker_count) {
+    static my_bool          is_null           = 1;
+    const pawl__field_list *fields            = &s->write->parameters;
+    unsigned                placeholder_count = placeholder_count_of(s);
+    bool                    is_join           = s->statement->form.shape != PAWL__MYSQL_VALUES;
+    for (unsigned row = 0; row < rows; row++, to += placeholder_count) {
         if (row >= s->count) {
-            memcpy(to, to - marker_count, marker_count * sizeof *to);
-            for (unsigned i = 0; i < marker_count; i++)
+            memcpy(to, to - placeholder_count, placeholder_count * sizeof *to);
+            for (unsigned i = 0; i < placeholder_count; i++)
                 to[i].is_null = &is_null;
             continue;
         }
         pawl__mysql_put_item(put, fields, s->items[row]);
         put->rooms += fields->count;
         if (is_join)
-            memcpy(to, put->binds, marker_count * sizeof *to);
+            memcpy(to, put->binds, placeholder_count * sizeof *to);
         else
-            pawl__mysql_put_markers(s->statement, put, to);
+            pawl__mysql_put_placeholders(s->statement, put, to);
     }
 }
 
@@ -231,7 +231,7 @@ static bool can_be_set(const set *s, bool is_bulk)
         return s->statement->form.shape == PAWL__MYSQL_VALUES || is_join;
     bool counts_items = s->write->is_saga || s->write->statement != PAWL__SQL_AGGREGATOR_DELETE_ALL;
     return counts_items && s->statement->base.column_count == 0 &&
-           s->statement->base.marker_count != 0;
+           s->statement->base.placeholder_count != 0;
 }
 
 /* Counts the first items that go together: those of one table that fit into a packet, and into a text. */

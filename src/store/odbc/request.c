@@ -59,10 +59,10 @@ static void append_casts(pawl__sql_text *to, const pawl__sql_dialect *dialect,
                          const pawl__sql_prepared *statement, const char *text,
                          const pawl__field_list *fields)
 {
-    unsigned marker = 0;
-    for (const char *at = text; fields != NULL && (at = pawl__sql_next_marker(dialect, at)) != NULL;
-         text           = ++at) {
-        unsigned number = statement->order[marker++ % statement->marker_count];
+    unsigned placeholder = 0;
+    for (const char *at                                                                 = text;
+         fields != NULL && (at = pawl__sql_next_placeholder(dialect, at)) != NULL; text = ++at) {
+        unsigned number = statement->order[placeholder++ % statement->placeholder_count];
         pawl__sql_append_text(to, (pawl_text){.data = text, .size = (size_t)(at + 1 - text)});
         pawl__sql_append(to, cast_of(fields->items[number - 1].wire, at + 1));
     }
@@ -380,7 +380,7 @@ static pawl_code check_size(const pawl__odbc_connection *connection, const param
 static pawl_code bind_all(pawl__odbc_connection *connection, const pawl__odbc_statement *statement,
                           SQLHSTMT stmt, unsigned first, parameter *all, pawl_error *error)
 {
-    for (unsigned i = 0; i < statement->base.marker_count; i++) {
+    for (unsigned i = 0; i < statement->base.placeholder_count; i++) {
         parameter *one = &all[statement->base.order[i] - 1];
         if (is_bound(one))
             continue;
@@ -445,9 +445,9 @@ static pawl_code bind_items(pawl__odbc_connection      *connection,
     size_t    width = count != 0 ? text->parameter_count / count : 0;
     pawl_code code  = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code =
-            bind_all(connection, statement, text->stmt, (unsigned)i * statement->base.marker_count,
-                     text->parameters + i * width, error);
+        code = bind_all(connection, statement, text->stmt,
+                        (unsigned)i * statement->base.placeholder_count,
+                        text->parameters + i * width, error);
     remember(text->parameters, text->parameter_count, code == PAWL_OK);
     return code;
 }

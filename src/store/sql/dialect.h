@@ -246,7 +246,7 @@ void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, co
  * placeholders there are. */
 size_t pawl__sql_parameter_order(const char *template_text, unsigned *order, size_t max);
 /* The next placeholder '?' of an expanded text, skipping names and literals; NULL: there is none. */
-const char *pawl__sql_next_marker(const pawl__sql_dialect *dialect, const char *text);
+const char *pawl__sql_next_placeholder(const pawl__sql_dialect *dialect, const char *text);
 
 /* The end of an error about missing or old tables: the command to run. */
 typedef struct pawl__sql_advice {

@@ -60,8 +60,8 @@ static pawl_code prepare(pawl__sql_session *session, int which, pawl__sql_prepar
     const char            *template_ = store->family->templates[which];
     pawl__sql_text         text      = {0};
     pawl__sql_prepared    *made      = *statement;
-    made->marker_count =
-        (unsigned)pawl__sql_parameter_order(template_, made->order, PAWL__SQL_MARKERS_MAX);
+    made->placeholder_count =
+        (unsigned)pawl__sql_parameter_order(template_, made->order, PAWL__SQL_PLACEHOLDERS_MAX);
     made->ignores = strstr(template_, "{ignore:") != NULL && store->dialect->ignores_failures;
     made->merges  = strncmp(template_, "merge ", 6) == 0;
     pawl__sql_expand(&text, store->dialect, store->base.system_prefix, template_);
@@ -78,9 +78,9 @@ static pawl_code prepare_saga(pawl__sql_session *session, const pawl_saga_table 
     pawl__sql_prepared *made = *statement;
     pawl__sql_saga_text(&text, session->store->dialect, table, (pawl__sql_saga_statement)which);
     for (const char *at = text.data;
-         (at = pawl__sql_next_marker(session->store->dialect, at)) != NULL; at++) {
-        made->order[made->marker_count] = made->marker_count + 1;
-        made->marker_count++;
+         (at = pawl__sql_next_placeholder(session->store->dialect, at)) != NULL; at++) {
+        made->order[made->placeholder_count] = made->placeholder_count + 1;
+        made->placeholder_count++;
     }
     pawl_code code = finish(session, statement, fields, pawl__sql_template_of(session, which, true),
                             &text, error);

@@ -26,8 +26,8 @@
 #include "store/sql/saga_text.h"
 #include "store/sql/value.h"
 
-#define PAWL__SQL_FIELDS_MAX 40  /* of an item */
-#define PAWL__SQL_MARKERS_MAX 40 /* placeholders in a statement */
+#define PAWL__SQL_FIELDS_MAX 40       /* of an item */
+#define PAWL__SQL_PLACEHOLDERS_MAX 40 /* placeholders in a statement */
 #define PAWL__SQL_DATABASE_ID_SIZE 33
 #define PAWL__SQL_DATABASE_SIZE 260 /* of a database's name: 64 characters */
 
@@ -38,8 +38,8 @@ typedef struct pawl__sql_ahead  pawl__sql_ahead; /* ahead.h */
 
 /* Each driver's statement begins with it. */
 struct pawl__sql_prepared {
-    unsigned order[PAWL__SQL_MARKERS_MAX]; /* the parameter's number for each placeholder */
-    unsigned marker_count;
+    unsigned order[PAWL__SQL_PLACEHOLDERS_MAX]; /* the parameter's number for each placeholder */
+    unsigned placeholder_count;
     unsigned column_count; /* 0: no rows */
     bool     is_made;
     bool     ignores; /* an insert for which a duplicate key is no failure */

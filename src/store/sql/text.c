@@ -368,7 +368,7 @@ size_t pawl__sql_parameter_order(const char *template_text, unsigned *order, siz
     return count;
 }
 
-const char *pawl__sql_next_marker(const pawl__sql_dialect *dialect, const char *text)
+const char *pawl__sql_next_placeholder(const pawl__sql_dialect *dialect, const char *text)
 {
     for (; text != NULL && *text != '\0'; text++) {
         if (*text == '?')
