@@ -156,7 +156,7 @@ pawl__bench_fn pawl__bench_peers_begin;
 pawl_code      pawl__bench_peers_measure(const pawl__bench_job *job, double messages_per_s,
                                          pawl_error *error);
 
-/* ---- Grounds --------------------------------------------------------------- */
+/* ---- Fixtures --------------------------------------------------------------- */
 
 /* The URLs that belong to one run. */
 typedef struct pawl__bench_fixture {

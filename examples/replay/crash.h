@@ -15,9 +15,9 @@
 #ifndef REPLAY_CRASH_H
 #define REPLAY_CRASH_H
 
-#include "fixture.h"
 #include "options.h"
 #include "run.h"
+#include "workspace.h"
 
 /* ---- The parent ------------------------------------------------------------ */
 

@@ -11,13 +11,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "crash.h"
-#include "fixture.h"
 #include "options.h"
 #include "pawl/store.h"
 #include "progress.h"
 #include "report.h"
 #include "run.h"
 #include "support/interrupt.h"
+#include "workspace.h"
 
 #include <stdio.h>
 

@@ -10,9 +10,9 @@
 #define REPLAY_RUN_H
 
 #include "application.h"
-#include "fixture.h"
 #include "options.h"
 #include "patience.h"
+#include "workspace.h"
 
 /* Exit code of a replay whose result differs from the single pass. */
 #define REPLAY_NOT_VERIFIED 1

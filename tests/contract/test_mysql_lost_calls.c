@@ -258,7 +258,7 @@ ON_BOTH(d37_a_session_or_statement_that_ends_amid_rows_is_told_as_that, fixture 
     end_amid_rows(p, "query", PAWL_ETIMEOUT, "error 1317");
 }
 
-/* ---- Walks ------------------------------------------------------------------ */
+/* ---- Scans ------------------------------------------------------------------ */
 
 /* The row that the page must have; a page that was lost is asked for again. */
 static pawl_scan_row scan_on(trip *t, pawl_store *store, const pawl_scan_row *after, bool *was)

@@ -88,12 +88,12 @@
         HOT(20, FIND_TYPES, "125000, null, 0, 0, '', '', '', '', '', 0, 20"),                        \
     [PAWL__PG_OUTBOX_FIND_DISPATCH] =                                                                \
         HOT(20, FIND_TYPES, "0, key(125000), 0, 0, '', '', '', '', '', 0, 20"),                      \
-    [PAWL__PG_OUTBOX_RELEASE] = HOT(4000, "text[]", "names('order-', 2503, 2503)"),                  \
-    [PAWL__PG_OUTBOX_HOLD_ROWS] =                                                                    \
+    [PAWL__PG_OUTBOX_UNBLOCK] = HOT(4000, "text[]", "names('order-', 2503, 2503)"),                  \
+    [PAWL__PG_OUTBOX_BLOCK_ROWS] =                                                                   \
         HOT(9000, "bigint[], text[]", "numbers(240001, 30), names('order-', 240001, 30)"),           \
-    [PAWL__PG_OUTBOX_HOLD] = WIDE(8500, 40000, "bigint, text[], bigint[]",                           \
-                                  "240000, names('order-', 240001, 30), numbers(240000, 30)",        \
-                                  "no index on the source of pending rows: scans over those"),       \
+    [PAWL__PG_OUTBOX_BLOCK] = WIDE(8500, 40000, "bigint, text[], bigint[]",                          \
+                                   "240000, names('order-', 240001, 30), numbers(240000, 30)",       \
+                                   "no index on the source of pending rows: scans over those"),      \
     [PAWL__PG_OUTBOX_SWEEP] =                                                                        \
         HOT(4000, "timestamptz, timestamptz, bigint", "at(-9999999), at(-125000), 256")
 

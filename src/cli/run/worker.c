@@ -72,13 +72,13 @@ typedef struct marked_row {
     int32_t   crashes; /* before */
 } marked_row;
 
-#define STAMPED(key, kind, member, ...) PAWL__COLUMN(marked_row, key, kind, member, __VA_ARGS__)
+#define MARKED(key, kind, member, ...) PAWL__COLUMN(marked_row, key, kind, member, __VA_ARGS__)
 static const pawl__column stamped_columns[] = {
-    STAMPED("message_id", TEXT, message_id, "message"),
-    STAMPED("type", TEXT, type, "type"),
-    STAMPED("queue", TEXT, queue, "queue"),
-    STAMPED("since", TIME, since, "since"),
-    STAMPED("crashes", COUNT_32, crashes, "crashes"),
+    MARKED("message_id", TEXT, message_id, "message"),
+    MARKED("type", TEXT, type, "type"),
+    MARKED("queue", TEXT, queue, "queue"),
+    MARKED("since", TIME, since, "since"),
+    MARKED("crashes", COUNT_32, crashes, "crashes"),
     {.key = NULL},
 };
 

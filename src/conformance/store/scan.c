@@ -37,7 +37,7 @@ static pawl_scan_row *three_of(suite *s, pawl_store *store, pawl_scan_kind kind)
     return all.items;
 }
 
-static void sagas_are_walked_by_id(suite *s)
+static void sagas_are_scanned_by_id(suite *s)
 {
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, page_of(s, a, PAWL_SCAN_SAGAS, NULL, 0).count, 0);
@@ -58,7 +58,7 @@ static void sagas_are_walked_by_id(suite *s)
     }
 }
 
-static void messages_of_all_queues_are_walked(suite *s)
+static void messages_of_all_queues_are_scanned(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
@@ -76,7 +76,7 @@ static void messages_of_all_queues_are_walked(suite *s)
     }
 }
 
-static void timeouts_are_walked_by_id(suite *s)
+static void timeouts_are_scanned_by_id(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned number = 3; number >= 1; number--)
@@ -94,7 +94,7 @@ static void timeouts_are_walked_by_id(suite *s)
     }
 }
 
-static void outbox_rows_are_walked_until_they_are_done(suite *s)
+static void outbox_rows_are_scanned_until_they_are_done(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned number = 1; number <= 4; number++)
@@ -113,7 +113,7 @@ static void outbox_rows_are_walked_until_they_are_done(suite *s)
     }
 }
 
-static void events_and_folds_are_walked(suite *s)
+static void events_and_folds_are_scanned(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned number = 1; number <= 3; number++) {
@@ -140,7 +140,7 @@ static void events_and_folds_are_walked(suite *s)
     }
 }
 
-static void checkpoints_are_walked_by_name(suite *s)
+static void checkpoints_are_scanned_by_name(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned number = 3; number >= 1; number--)
@@ -153,7 +153,7 @@ static void checkpoints_are_walked_by_name(suite *s)
     }
 }
 
-static void rows_of_all_aggregators_are_walked(suite *s)
+static void rows_of_all_aggregators_are_scanned(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned number = 1; number <= 3; number++)
@@ -169,7 +169,7 @@ static void rows_of_all_aggregators_are_walked(suite *s)
     }
 }
 
-static void dead_letters_are_walked_by_endpoint_and_id(suite *s)
+static void dead_letters_are_scanned_by_endpoint_and_id(suite *s)
 {
     pawl_store              *a             = suite_open(s);
     static const char *const letters[3][2] = {{"a", "m-1"}, {"a", "m-2"}, {"b", "m-1"}};
@@ -196,14 +196,16 @@ static void dead_letters_are_walked_by_endpoint_and_id(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"S27 sagas are scanned by id", sagas_are_walked_by_id},
-    {"E28 messages of all queues are scanned", messages_of_all_queues_are_walked},
-    {"E13 timeouts are scanned by id", timeouts_are_walked_by_id},
-    {"O19 outbox rows are scanned until they are done", outbox_rows_are_walked_until_they_are_done},
-    {"O18 events and folds are scanned", events_and_folds_are_walked},
-    {"A6 rows of all aggregators are scanned", rows_of_all_aggregators_are_walked},
-    {"E34 dead letters are scanned by endpoint and id", dead_letters_are_walked_by_endpoint_and_id},
-    {"O4 checkpoints are scanned by name", checkpoints_are_walked_by_name},
+    {"S27 sagas are scanned by id", sagas_are_scanned_by_id},
+    {"E28 messages of all queues are scanned", messages_of_all_queues_are_scanned},
+    {"E13 timeouts are scanned by id", timeouts_are_scanned_by_id},
+    {"O19 outbox rows are scanned until they are done",
+     outbox_rows_are_scanned_until_they_are_done},
+    {"O18 events and folds are scanned", events_and_folds_are_scanned},
+    {"A6 rows of all aggregators are scanned", rows_of_all_aggregators_are_scanned},
+    {"E34 dead letters are scanned by endpoint and id",
+     dead_letters_are_scanned_by_endpoint_and_id},
+    {"O4 checkpoints are scanned by name", checkpoints_are_scanned_by_name},
 };
 
 const suite_cases cases_scan = SUITE_CASES("scan", cases);

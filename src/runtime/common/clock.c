@@ -123,7 +123,7 @@ void pawl__stopped_time_note(pawl__stopped_time *it, int64_t now)
     pthread_mutex_unlock(&it->mutex);
 }
 
-/* Also counts the time since the last note, as the noting thread may continue later than the caller. */
+/* Also counts the time since the last call of note, as the thread that calls it may continue later than the caller. */
 int64_t pawl__stopped_time_read(pawl__stopped_time *it, int64_t now)
 {
     pthread_mutex_lock(&it->mutex);

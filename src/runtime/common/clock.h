@@ -7,8 +7,8 @@
  *     watch_now       durations of seconds, cheap
  *
  * A process may be stopped (SIGSTOP, a frozen machine, swapped out), which no clock shows: a call under way only seems
- * to have taken long. So a waiting thread calls note every second; if a call is much too late, the process was stopped
- * meanwhile.
+ * to have taken long. So a waiting thread calls pawl__stopped_time_note every second; if a call is much too late, the
+ * process was stopped meanwhile.
  *
  *     stopped_time: init -> note* (one thread), read* (any) -> destroy
  *

@@ -2,7 +2,7 @@
  *
  * A row of the table is a metric: its names, type, unit, label and help. A metric
  * has a slot for each value of its label; a histogram one for each bucket and one
- * for the sum. Everything that shows metrics scans the table, so a new metric is a
+ * for the sum. Everything that shows metrics goes through the table, so a new metric is a
  * new row and the line of code that counts.
  *
  * A count belongs to an endpoint, to the dispatcher that delivers for one, to a queue or to the store

@@ -93,8 +93,8 @@ static bool is_behind_waiting(const pawl__round *round, const pawl__round_row *r
 
 /* Holds a row after one that waits, or releases the source of a settled one. Later rows of the source outside the round
  * are held when a claim finds them: to search for them now would read all pending rows. */
-static void put_hold(const pawl__service *service, pawl_changes *changes,
-                     const pawl__round_row *row, uint32_t index)
+static void put_block(const pawl__service *service, pawl_changes *changes,
+                      const pawl__round_row *row, uint32_t index)
 {
     pawl_text source     = pawl__round_source(row->row);
     bool      is_settled = row->state == PAWL__ROW_CHOSEN;
@@ -166,7 +166,7 @@ static pawl_code make_changes(pawl__service *service, pawl__round *round, pawl_c
         row->is_behind       = is_behind_waiting(round, row);
         if (row->state == PAWL__ROW_CHOSEN)
             put_settle(service, changes, row, i);
-        put_hold(service, changes, row, i);
+        put_block(service, changes, row, i);
     }
     return PAWL_OK;
 }

@@ -2,7 +2,7 @@
  * commit.
  *
  * A commit never changes a row in place: it replaces the row by a new one. The undo log
- * is a list of pairs (old row, new row); undoing a commit scans that list
+ * is a list of pairs (old row, new row); undoing a commit goes through that list
  * backwards. Texts are stored in two packs; the new row shares a pack of the old row
  * if none of the pack's texts changed:
  *

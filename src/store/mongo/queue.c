@@ -94,14 +94,14 @@ static void put_as_found(bson_t *filter, const found_rows *found)
 }
 
 static pawl_code stamp(pawl_store *store, const pawl_queue_claim *claim, const found_rows *found,
-                       int64_t *stamped, pawl_error *error)
+                       int64_t *written, pawl_error *error)
 {
     pawl__mongo *self   = pawl__mongo_of(store);
     bson_t       filter = BSON_INITIALIZER;
     put_as_found(&filter, found);
     self->may_have_lost_claims = claim->seq_count == 0;
     pawl_code code =
-        pawl__mongo_write(store, "queue", PAWL__MONGO_UPDATE_MANY, stamped, error,
+        pawl__mongo_write(store, "queue", PAWL__MONGO_UPDATE_MANY, written, error,
                           "q: {%m, " CLAIMABLE "}, u: {$set: {claimed_by: %u, claim: %i}}", &filter,
                           own_of(store, claim), store->worker.uuid, ++self->claim);
     self->may_have_lost_claims = self->may_have_lost_claims && code != PAWL_OK;
@@ -125,10 +125,10 @@ static pawl_code free_stray(pawl_store *store, pawl_error *error)
 
 /* Copies the rows that the claim marked to `rows`, in order: all of them if it marked as many as were found. */
 static pawl_code keep_ours(pawl_store *store, pawl_arena *arena, const found_rows *found,
-                           int64_t stamped, pawl_queue_rows *rows, pawl_error *error)
+                           int64_t written, pawl_queue_rows *rows, pawl_error *error)
 {
     found_rows ours   = {.count = 0};
-    bool       is_all = stamped == (int64_t)found->count;
+    bool       is_all = written == (int64_t)found->count;
     pawl_code  code   = PAWL_OK;
     if (!is_all)
         code = pawl__mongo_read(store, &queued, arena, &ours.items, &ours.count, error,
@@ -152,21 +152,21 @@ pawl_code pawl__mongo_queue_claim(pawl_store *store, const pawl_queue_claim *cla
                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
     found_rows found   = {.count = 0};
-    int64_t    stamped = 0;
+    int64_t    written = 0;
     if (pawl__mongo_of(store)->is_fenced)
         return pawl__why_fenced(store, "mongodb", error);
     pawl_code code = free_stray(store, error);
-    for (unsigned tries = 0; code == PAWL_OK && stamped == 0 && tries < TRIES_MAX; tries++) {
+    for (unsigned tries = 0; code == PAWL_OK && written == 0 && tries < TRIES_MAX; tries++) {
         code = find_wanted(store, claim, arena, &found, error);
         if (code != PAWL_OK || found.count == 0)
             break;
-        code = stamp(store, claim, &found, &stamped, error);
+        code = stamp(store, claim, &found, &written, error);
     }
     if (code == PAWL_OK)
-        code = keep_ours(store, arena, &found, stamped, rows, error);
+        code = keep_ours(store, arena, &found, written, rows, error);
     /* Rows that were marked but not returned are freed by the next claim. */
     pawl__mongo_of(store)->may_have_lost_claims |=
-        code != PAWL_OK && stamped != 0 && claim->seq_count == 0;
+        code != PAWL_OK && written != 0 && claim->seq_count == 0;
     return code;
 }
 

@@ -97,7 +97,7 @@ static pawl_code run_rows(pawl__sql_session *session, pawl__odbc_statement *stat
     return is_saved ? pawl__sql_savepoint_end(session, *is_done, error) : PAWL_OK;
 }
 
-/* ---- Fates ------------------------------------------------------------------- */
+/* ---- Results ------------------------------------------------------------------- */
 
 /* Reads the result of an item. A refusal that the write does not expect fails the round. */
 static pawl_code take_result(pawl__sql_session *session, const pawl__odbc_statement *statement,

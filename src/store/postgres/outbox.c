@@ -155,7 +155,7 @@ static pawl_code send_releases(pawl__sql_writer *writer, const pawl__sql_blocks 
 {
     if (all->release_count == 0)
         return PAWL_OK;
-    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_RELEASE,
+    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_UNBLOCK,
                                                pawl_change_outbox_block, NULL, 0, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
@@ -166,23 +166,23 @@ static pawl_code send_releases(pawl__sql_writer *writer, const pawl__sql_blocks 
     return pawl__pg_write_send(write);
 }
 
-static pawl_code send_holds(pawl__sql_writer *writer, const pawl__sql_blocks *all)
+static pawl_code send_blocks(pawl__sql_writer *writer, const pawl__sql_blocks *all)
 {
     static const pawl__field fields[] = {PAWL__AS(outbox_block, source, TEXT),
                                          PAWL__AS(outbox_block, after, INT)};
     int64_t                  after    = INT64_MAX;
     const void             **items =
-        pawl_arena_take(pawl__pg_scratch(writer), (all->hold_count + 1) * sizeof *items);
-    if (all->hold_count == 0)
+        pawl_arena_take(pawl__pg_scratch(writer), (all->block_count + 1) * sizeof *items);
+    if (all->block_count == 0)
         return PAWL_OK;
     if (items == NULL)
         return pawl__pg_no_memory(writer->error);
-    for (size_t i = 0; i < all->hold_count; i++) {
-        items[i] = all->holds[i];
-        after    = all->holds[i]->after < after ? all->holds[i]->after : after;
+    for (size_t i = 0; i < all->block_count; i++) {
+        items[i] = all->blocks[i];
+        after    = all->blocks[i]->after < after ? all->blocks[i]->after : after;
     }
     pawl__pg_write *write = pawl__pg_write_add(
-        writer, PAWL__PG_OUTBOX_HOLD, pawl_change_outbox_block, items, all->hold_count, NULL);
+        writer, PAWL__PG_OUTBOX_BLOCK, pawl_change_outbox_block, items, all->block_count, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
     pawl__pg_put_int(&write->request, after);
@@ -194,7 +194,7 @@ static pawl_code send_held_rows(pawl__sql_writer *writer, const pawl__sql_blocks
 {
     if (all->row_count == 0)
         return PAWL_OK;
-    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_HOLD_ROWS,
+    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_BLOCK_ROWS,
                                                pawl_change_outbox_block, NULL, 0, NULL);
     if (write == NULL)
         return PAWL_ENOMEM;
@@ -211,5 +211,5 @@ pawl_code pawl__pg_send_outbox_block(pawl__sql_writer *writer)
         code = send_releases(writer, &all);
     if (code == PAWL_OK)
         code = send_held_rows(writer, &all);
-    return code == PAWL_OK ? send_holds(writer, &all) : code;
+    return code == PAWL_OK ? send_blocks(writer, &all) : code;
 }

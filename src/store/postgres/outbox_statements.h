@@ -107,15 +107,15 @@
     X(OUTBOX_ATTEMPT_ALIKE,                                                                                               \
       "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], "                               \
       "[Error]) select unnest(?1), ?3, ?4, ?5, unnest(?2), ''")                                                           \
-    X(OUTBOX_RELEASE, "update {outbox} set [State] = 'pending' where [State] = 'held' "                                   \
+    X(OUTBOX_UNBLOCK, "update {outbox} set [State] = 'pending' where [State] = 'held' "                                   \
                       "and [Source] = any (?1)")                                                                          \
-    X(OUTBOX_HOLD_ROWS,                                                                                                   \
+    X(OUTBOX_BLOCK_ROWS,                                                                                                  \
       "update {outbox} o set [State] = 'held' from unnest(?1, ?2) w (id, source) "                                        \
       "where o.[Id] = any (array_append(null, w.id)) and o.[Source] is not distinct from w.source "                       \
       "and o.[State] || '' = 'pending' and o.[Attempts] = 0")                                                             \
     /* jsonb finds a source by binary search for each pending row, however many sources there \
      * are. */                           \
-    X(OUTBOX_HOLD,                                                                                                        \
+    X(OUTBOX_BLOCK,                                                                                                       \
       "with behind as materialized (select ctid as tid from {outbox} where [State] = 'pending' "                          \
       "and [Attempts] = 0 and [Id] > ?1 and [Id] > ((select jsonb_object_agg(k.source, k.after) "                         \
       "from unnest(?2, ?3) as k (source, after)) "                                                                        \

@@ -97,13 +97,14 @@ static size_t sort_blocks(const pawl__sql_writer *writer, const pawl_outbox_bloc
     return count;
 }
 
-/* Combines the holds of a source: the earliest row counts. A release cancels the holds before it in the set. */
+/* Combines the changes of a source: the earliest row that blocks counts. An unblock cancels the blocks before it. */
 static void add_up(const pawl_outbox_block *item, pawl__sql_blocks *all)
 {
-    const pawl_outbox_block *last = all->hold_count == 0 ? NULL : all->holds[all->hold_count - 1];
-    bool                     is_held = last != NULL && pawl_text_equal(last->source, item->source);
+    const pawl_outbox_block *last =
+        all->block_count == 0 ? NULL : all->blocks[all->block_count - 1];
+    bool is_held = last != NULL && pawl_text_equal(last->source, item->source);
     if (item->is_unblock) {
-        all->hold_count -= is_held;
+        all->block_count -= is_held;
         while (all->row_count > 0 &&
                pawl_text_equal(all->rows[all->row_count - 1].source, item->source))
             all->row_count--;
@@ -111,9 +112,9 @@ static void add_up(const pawl_outbox_block *item, pawl__sql_blocks *all)
     } else if (item->id != 0) {
         all->rows[all->row_count++] = *item;
     } else if (!is_held) {
-        all->holds[all->hold_count++] = item;
+        all->blocks[all->block_count++] = item;
     } else if (item->after < last->after) {
-        all->holds[all->hold_count - 1] = item;
+        all->blocks[all->block_count - 1] = item;
     }
 }
 
@@ -122,10 +123,10 @@ pawl_code pawl__sql_sum_blocks(const pawl__sql_writer *writer, pawl_arena *arena
 {
     size_t                    count  = writer->changes->outbox_block.count;
     const pawl_outbox_block **sorted = pawl_arena_take(arena, count * sizeof *sorted);
-    *all = (pawl__sql_blocks){.holds    = pawl_arena_take(arena, count * sizeof *all->holds),
+    *all = (pawl__sql_blocks){.blocks   = pawl_arena_take(arena, count * sizeof *all->blocks),
                               .rows     = pawl_arena_take(arena, count * sizeof *all->rows),
                               .releases = pawl_arena_take(arena, count * sizeof *all->releases)};
-    if (sorted == NULL || all->holds == NULL || all->rows == NULL || all->releases == NULL)
+    if (sorted == NULL || all->blocks == NULL || all->rows == NULL || all->releases == NULL)
         return pawl__sql_no_memory(writer->store, "rows", error);
     count = sort_blocks(writer, sorted);
     for (size_t i = 0; i < count; i++)
@@ -148,21 +149,21 @@ static const pawl__field      pending_columns[] = {PAWL__AS_OF(pending, id, INT)
                                                    PAWL__AS_OF(pending, source, PEEK)};
 static const pawl__field_list pending_row       = PAWL__FIELD_ARRAY(pending_columns);
 static const pawl__field_list by_id             = {pending_columns, 1};
-static const pawl__sql_write  release           = {.statement = PAWL__SQL_OUTBOX_RELEASE,
+static const pawl__sql_write  release           = {.statement = PAWL__SQL_OUTBOX_UNBLOCK,
                                                    .parameters =
                                                        PAWL__FIELDS(PAWL__AS(outbox_block, source, TEXT))};
-static const pawl__sql_write  hold_row          = {
-              .statement  = PAWL__SQL_OUTBOX_HOLD,
-              .parameters = {pending_columns, 1},
+static const pawl__sql_write  block_row         = {
+             .statement  = PAWL__SQL_OUTBOX_BLOCK,
+             .parameters = {pending_columns, 1},
 };
-static const pawl__sql_write hold_known = {
-    .statement = PAWL__SQL_OUTBOX_HOLD_KNOWN,
+static const pawl__sql_write block_known = {
+    .statement = PAWL__SQL_OUTBOX_BLOCK_KNOWN,
     .parameters =
         PAWL__FIELDS(PAWL__AS(outbox_block, id, INT), PAWL__AS(outbox_block, source, TEXT)),
 };
 
-/* Reads the pending rows once for all holds, by id, since no index has their source. */
-static pawl_code find_held(pawl_store *store, const pawl_outbox_block *const *holds, size_t count,
+/* Reads the pending rows once for all blocks, by id, since no index has their source. */
+static pawl_code find_held(pawl_store *store, const pawl_outbox_block *const *blocks, size_t count,
                            pawl_arena *arena, pawl_found *held, pawl_error *error)
 {
     const pawl__sql_ops *ops      = pawl__sql_ops_of(store);
@@ -170,15 +171,15 @@ static pawl_code find_held(pawl_store *store, const pawl_outbox_block *const *ho
     size_t               capacity = 0;
     pawl__sql_request   *request  = NULL;
     for (size_t i = 0; i < count; i++)
-        if (holds[i]->after < row.id)
-            row.id = holds[i]->after;
+        if (blocks[i]->after < row.id)
+            row.id = blocks[i]->after;
     const pending         from  = row;
     const pawl__sql_asked asked = {PAWL__SQL_OUTBOX_SOURCES, &by_id, &from, &pending_row, 0};
     pawl_code             code  = pawl__sql_run(store, &asked, arena, &request, error);
     while (code == PAWL_OK && ops->next(request)) {
         ops->get(request, &pending_row, &row);
         const pawl_outbox_block *const *found =
-            bsearch(&row.source, holds, count, sizeof *holds, find_source);
+            bsearch(&row.source, blocks, count, sizeof *blocks, find_source);
         if (found == NULL || row.id <= (*found)->after)
             continue;
         int64_t *ids = pawl_arena_grow(arena, held->items, held->count, &capacity, sizeof *ids);
@@ -193,16 +194,17 @@ static pawl_code find_held(pawl_store *store, const pawl_outbox_block *const *ho
     return code != PAWL_OK ? code : ended;
 }
 
-static pawl_code hold_rows(pawl__sql_writer *writer, const pawl__sql_blocks *all, pawl_arena *arena,
-                           pawl_error *error)
+static pawl_code block_rows(pawl__sql_writer *writer, const pawl__sql_blocks *all,
+                            pawl_arena *arena, pawl_error *error)
 {
     const pawl__sql_ops *ops  = pawl__sql_ops_of(writer->store);
     pawl_found           held = {0};
-    if (ops->hold_back != NULL && ((const pawl__sql_store *)writer->store)->family->hold_back != 0)
-        return ops->hold_back(writer->connection, all->holds, all->hold_count, error);
-    pawl_code code = find_held(writer->store, all->holds, all->hold_count, arena, &held, error);
+    if (ops->block_behind != NULL &&
+        ((const pawl__sql_store *)writer->store)->family->block_behind != 0)
+        return ops->block_behind(writer->connection, all->blocks, all->block_count, error);
+    pawl_code code = find_held(writer->store, all->blocks, all->block_count, arena, &held, error);
     return code != PAWL_OK ? code
-                           : pawl__sql_write_rows(writer->store, &hold_row, held.items,
+                           : pawl__sql_write_rows(writer->store, &block_row, held.items,
                                                   sizeof(int64_t), held.count, NULL, error);
 }
 
@@ -214,12 +216,12 @@ static pawl_code apply_blocks(pawl__sql_writer *writer, pawl_arena *arena, pawl_
         code = pawl__sql_write_rows(writer->store, &release, all.releases, sizeof *all.releases,
                                     all.release_count, NULL, error);
     if (code == PAWL_OK)
-        code = pawl__sql_write_rows(writer->store, &hold_known, all.rows, sizeof *all.rows,
+        code = pawl__sql_write_rows(writer->store, &block_known, all.rows, sizeof *all.rows,
                                     all.row_count, NULL, error);
-    return code == PAWL_OK && all.hold_count != 0 ? hold_rows(writer, &all, arena, error) : code;
+    return code == PAWL_OK && all.block_count != 0 ? block_rows(writer, &all, arena, error) : code;
 }
 
-/* Writes all holds and releases of the set at once: if a destination is unavailable, each row of a batch has one. */
+/* Writes all blocks and unblocks of the set at once: if a destination is unavailable, each row of a batch has one. */
 pawl_code pawl__sql_apply_outbox_block(pawl__sql_writer *writer, const void *change,
                                        pawl_error *why)
 {

@@ -31,7 +31,7 @@ typedef struct pawl__sql_writer {
     pawl_refusals        *refused;
     size_t                refused_before; /* number of refusals before this round */
     bool                 *is_dropped;     /* by group: left out of this round */
-    bool                  has_held;       /* all outbox holds of the set are written */
+    bool                  has_held;       /* all outbox blocks of the set are written */
     bool                  is_ahead;       /* writes are sent ahead in this round */
     pawl_error           *error;
 } pawl__sql_writer;
@@ -73,10 +73,10 @@ pawl__sql_apply_fn pawl__sql_apply_leased_batch_remove;
 pawl__sql_apply_fn pawl__sql_apply_flush_set;
 pawl__sql_apply_fn pawl__sql_apply_outbox_block;
 
-/* The holds and releases of a set, combined per source (ordering key) and sorted by it; releases are written first. */
+/* The blocks and unblocks of a set, combined per source (ordering key) and sorted by it; unblocks are written first. */
 typedef struct pawl__sql_blocks {
-    const pawl_outbox_block **holds; /* per source that with the earliest row */
-    size_t                    hold_count;
+    const pawl_outbox_block **blocks; /* per source that with the earliest row */
+    size_t                    block_count;
     pawl_outbox_block        *rows; /* rows to hold, by their ids */
     size_t                    row_count;
     pawl_outbox_block        *releases;

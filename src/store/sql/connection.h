@@ -7,7 +7,7 @@
  *     end        always, once for each request
  *
  *     begin, or handler transaction   (transaction.h)
- *     write, claim_check, hold_back   any number; or write_ahead, then settle
+ *     write, claim_check, block_behind   any number; or write_ahead, then settle
  *     commit, or rollback             then claims_end, once for each commit
  *
  * A driver with sessions implements how its library prepares, executes and fetches a statement; send to end, and
@@ -165,10 +165,11 @@ typedef struct pawl__sql_ops {
      * may be. */
     void (*claims_end)(pawl_store *store, const pawl_changes *changes, const bool *is_dropped,
                        pawl_code code);
-    /* Holds back the pending outbox rows that follow those of `holds`, which are sorted by source. NULL, or a family
+    /* Blocks the pending outbox rows that follow those of `blocks`, which are sorted by source. NULL, or a family
      * without a statement for it: all pending rows are read once instead. */
-    pawl_code (*hold_back)(pawl__sql_connection *connection, const pawl_outbox_block *const *holds,
-                           size_t count, pawl_error *error);
+    pawl_code (*block_behind)(pawl__sql_connection           *connection,
+                              const pawl_outbox_block *const *blocks, size_t count,
+                              pawl_error *error);
 
     /* ---- The client library of sessions; NULL in a driver without sessions ---------- */
 

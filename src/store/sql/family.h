@@ -68,9 +68,9 @@ struct pawl__sql_family {
     const char *const *templates;
     const int         *overrides; /* by shared statement: the family's own in its place; or 0 */
     int                statement_count;
-    int hold_back; /* holds back pending rows of a source after an id; 0: rows are read, and held by ids */
-    int event_count;       /* counts the existing ones of events listed as JSON; 0: none */
-    int event_insert_sure; /* inserts an event whose predecessor is known to exist */
+    int                block_behind; /* holds back pending rows of a source after an id; 0: rows are read, and held by ids */
+    int                event_count; /* counts the existing ones of events listed as JSON; 0: none */
+    int                event_insert_sure; /* inserts an event whose predecessor is known to exist */
     /* Two statements on the free rows of a partition, at a time and up to an id: the first rows whose types are in a
      * list (hexadecimal, with commas), and the number of rows of other types; 0: all rows are read. */
     int                       partition_known, partition_others;
@@ -126,7 +126,7 @@ pawl_code pawl__sql_family_lives(pawl_store *store, pawl__sql_life *const *lives
         .begin = pawl__sql_session_begin, .commit = pawl__sql_session_commit,    \
         .claim_check = pawl__sql_lock_check, .mark_open = pawl__sql_mark_open,   \
         .is_lost = pawl__sql_main_is_lost, .claims_end = pawl__sql_lock_end,     \
-        .hold_back = pawl__sql_session_hold_back
+        .block_behind = pawl__sql_session_block_behind
 
 /* Of pawl_store_ops, beside PAWL__SQL_OPERATIONS. */
 #define PAWL__SQL_REMOTE_OPERATIONS                                               \

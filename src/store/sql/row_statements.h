@@ -170,13 +170,14 @@
       "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], "           \
       "[Error]) select ?1, coalesce(max([Attempt]), 0) + 1, ?2, ?3, ?4, ?5 "                          \
       "from {outbox_attempts} where [OutboxId] = ?1")                                                 \
-    X(OUTBOX_HOLD, "update {outbox} set [State] = 'held' where [Id] = ?1 "                            \
-                   "and [State] = 'pending' and [Attempts] = 0")                                      \
-    X(OUTBOX_HOLD_KNOWN, "update {outbox} set [State] = 'held' where [Id] = ?1 and [Source] = ?2 "    \
-                         "and [State] = 'pending' and [Attempts] = 0")                                \
+    X(OUTBOX_BLOCK, "update {outbox} set [State] = 'held' where [Id] = ?1 "                           \
+                    "and [State] = 'pending' and [Attempts] = 0")                                     \
+    X(OUTBOX_BLOCK_KNOWN,                                                                             \
+      "update {outbox} set [State] = 'held' where [Id] = ?1 and [Source] = ?2 "                       \
+      "and [State] = 'pending' and [Attempts] = 0")                                                   \
     X(OUTBOX_SOURCES, "select [Id], [Source] from {outbox} {index:outbox_pending}"                    \
                       "where [State] = 'pending' and [Attempts] = 0 and [Id] > ?1 order by [Id]")     \
-    X(OUTBOX_RELEASE,                                                                                 \
+    X(OUTBOX_UNBLOCK,                                                                                 \
       "update {outbox} set [State] = 'pending' where [State] = 'held' and [Source] = ?1")             \
     X(HISTORY_ADD, "insert into {history} (" PAWL__SQL_HISTORY ") values "                            \
                    "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                             \

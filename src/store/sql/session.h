@@ -230,9 +230,9 @@ pawl_code pawl__sql_check_taken(pawl__sql_session *session, const pawl__sql_writ
 /* A savepoint around a write that may be refused; `is_done` false undoes the write. */
 pawl_code pawl__sql_savepoint_begin(pawl__sql_session *session, pawl_error *error);
 pawl_code pawl__sql_savepoint_end(pawl__sql_session *session, bool is_done, pawl_error *error);
-pawl_code pawl__sql_session_hold_back(pawl__sql_connection           *connection,
-                                      const pawl_outbox_block *const *holds, size_t count,
-                                      pawl_error *error);
+pawl_code pawl__sql_session_block_behind(pawl__sql_connection           *connection,
+                                         const pawl_outbox_block *const *blocks, size_t count,
+                                         pawl_error *error);
 /* A request's statement, prepared and run. */
 pawl__sql_prepared *pawl__sql_session_send(pawl__sql_session *session, const pawl__sql_asked *asked,
                                            pawl_code *code, pawl_error *error);

@@ -204,19 +204,19 @@ pawl_code pawl__sql_session_write(pawl__sql_connection *connection, const pawl__
 
 /* ---- Holding back ------------------------------------------------------- */
 
-pawl_code pawl__sql_session_hold_back(pawl__sql_connection           *connection,
-                                      const pawl_outbox_block *const *holds, size_t count,
-                                      pawl_error *error)
+pawl_code pawl__sql_session_block_behind(pawl__sql_connection           *connection,
+                                         const pawl_outbox_block *const *blocks, size_t count,
+                                         pawl_error *error)
 {
     static const pawl__field fields[] = {PAWL__AS(outbox_block, source, TEXT),
                                          PAWL__AS(outbox_block, after, INT)};
     pawl__sql_session       *session  = pawl__sql_session_of(connection);
-    const pawl__sql_write    hold     = {.statement  = session->store->family->hold_back,
+    const pawl__sql_write    hold     = {.statement  = session->store->family->block_behind,
                                          .parameters = PAWL__FIELD_ARRAY(fields)};
     pawl_code                code     = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         pawl__sql_result result;
-        code = write_item(session, &hold, holds[i], &result, error);
+        code = write_item(session, &hold, blocks[i], &result, error);
     }
     return code;
 }

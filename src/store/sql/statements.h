@@ -267,7 +267,7 @@
       PAWL__SQL_HISTORY_ROW "where [Source] = ?1 and [Source] <> '' and " PAWL__SQL_HISTORY_QUERY)                               \
     X(HISTORY_FIND_MESSAGE,                                                                                                      \
       PAWL__SQL_HISTORY_ROW "where [MessageId] = ?2 and " PAWL__SQL_HISTORY_QUERY)                                               \
-    /* Walks over all rows of a table, page by page. */                                                                          \
+    /* Reads all rows of a table, page by page. */                                                                               \
     X(QUEUE_SCAN, "select [Seq], [Queue], " PAWL__SQL_MESSAGE                                                                    \
                   " from {queue} where [Seq] > ?1 order by [Seq] {limit:?2}")                                                    \
     X(TIMEOUT_SCAN,                                                                                                              \

@@ -539,11 +539,11 @@ insert into [dbo].[pawl_outbox_attempts] ([OutboxId], [Attempt], [Outcome], [At]
 [Error]) select ?, coalesce(max([Attempt]), 0) + 1, ?, ?, ?, ? from [dbo].[pawl_outbox_attempts]
 where [OutboxId] = ?;
 
--- OUTBOX_HOLD
+-- OUTBOX_BLOCK
 update [dbo].[pawl_outbox] set [State] = 'held' where [Id] = ? and [State] = 'pending' and
 [Attempts] = 0;
 
--- OUTBOX_HOLD_KNOWN
+-- OUTBOX_BLOCK_KNOWN
 update [dbo].[pawl_outbox] set [State] = 'held' where [Id] = ? and [Source] = ? and [State] =
 'pending' and [Attempts] = 0;
 
@@ -551,7 +551,7 @@ update [dbo].[pawl_outbox] set [State] = 'held' where [Id] = ? and [Source] = ? 
 select [Id], [Source] from [dbo].[pawl_outbox] where [State] = 'pending' and [Attempts] = 0 and [Id]
 > ? order by [Id];
 
--- OUTBOX_RELEASE
+-- OUTBOX_UNBLOCK
 update [dbo].[pawl_outbox] set [State] = 'pending' where [State] = 'held' and [Source] = ?;
 
 -- HISTORY_ADD
@@ -703,7 +703,7 @@ select [Seq] from [dbo].[pawl_queue] with (updlock, readpast, rowlock, readcommi
 select [Due] from [dbo].[pawl_queue] with (updlock, readpast, rowlock, readcommittedlock,
 index([pawl_queue_due])) where [Queue] = ? order by [Due] offset 0 rows fetch next 1 rows only;
 
--- OUTBOX_HOLD_BACK
+-- OUTBOX_BLOCK_BEHIND
 update [dbo].[pawl_outbox] set [State] = 'held' where [State] = 'pending' and [Attempts] = 0 and
 [Id] > ? and [Source] = ?;
 
@@ -1138,7 +1138,7 @@ concat('options of the session: ', @@options), '';
 -- AGGREGATOR_DELETE: 1 2 3 3
 -- FLUSH_DONE: 1 1
 -- QUEUE_CLAIM_MORE: 1 2 4 3
--- OUTBOX_HOLD_BACK: 2 1
+-- OUTBOX_BLOCK_BEHIND: 2 1
 -- OUTBOX_SAME: 1 2 3 3
 -- WORKER_FOLD: 2 1
 -- WORKER_KEEP: 1 1

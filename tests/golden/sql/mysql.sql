@@ -576,10 +576,10 @@ insert into `pawl_outbox_attempts` (`OutboxId`, `Attempt`, `Outcome`, `At`, `Dur
 select ?, coalesce(max(`Attempt`), 0) + 1, ?, ?, ?, ? from `pawl_outbox_attempts` where `OutboxId` =
 ?;
 
--- OUTBOX_HOLD
+-- OUTBOX_BLOCK
 update `pawl_outbox` set `State` = 'held' where `Id` = ? and `State` = 'pending' and `Attempts` = 0;
 
--- OUTBOX_HOLD_KNOWN
+-- OUTBOX_BLOCK_KNOWN
 update `pawl_outbox` set `State` = 'held' where `Id` = ? and `Source` = ? and `State` = 'pending'
 and `Attempts` = 0;
 
@@ -759,7 +759,7 @@ t.`Destination`, t.`Due` limit 1) as due from (select distinct `Destination` as 
 `pawl_timeouts` force index (`pawl_timeouts_due`)) as d where d.name = ? or not exists (select 1
 from `pawl_subscriptions` as s where s.`Queue` = d.name) having due is not null order by d.name;
 
--- OUTBOX_RELEASE, for OUTBOX_RELEASE
+-- OUTBOX_UNBLOCK, for OUTBOX_UNBLOCK
 update `pawl_outbox` force index (`pawl_outbox_held`) set `State` = 'pending' where `HeldSource` = ?;
 
 -- WORKER_FOLD, for WORKER_FOLD

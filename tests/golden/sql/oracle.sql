@@ -560,10 +560,10 @@ insert into "PAWL_OUTBOX_ATTEMPTS" ("OUTBOXID", "ATTEMPT", "OUTCOME", "AT", "DUR
 select ?, coalesce(max("ATTEMPT"), 0) + 1, ?, ?, ?, ? from "PAWL_OUTBOX_ATTEMPTS" where "OUTBOXID" =
 ?;
 
--- OUTBOX_HOLD
+-- OUTBOX_BLOCK
 update "PAWL_OUTBOX" set "STATE" = 'held' where "ID" = ? and "STATE" = 'pending' and "ATTEMPTS" = 0;
 
--- OUTBOX_HOLD_KNOWN
+-- OUTBOX_BLOCK_KNOWN
 update "PAWL_OUTBOX" set "STATE" = 'held' where "ID" = ? and "SOURCE" = ? and "STATE" = 'pending'
 and "ATTEMPTS" = 0;
 
@@ -741,11 +741,11 @@ declare cursor c is select /*+ index(q (queue, due, seq)) */ "DUE" from "PAWL_QU
 = ? order by "DUE" for update skip locked; d timestamp(6); r sys_refcursor; begin open c; fetch c
 into d; close c; open r for select d from dual where d is not null; dbms_sql.return_result(r); end;
 
--- OUTBOX_HOLD_BACK
+-- OUTBOX_BLOCK_BEHIND
 update "PAWL_OUTBOX" set "STATE" = 'held' where "STATE" = 'pending' and "ATTEMPTS" = 0 and "ID" > ?
 and "SOURCE" = ?;
 
--- OUTBOX_RELEASE, for OUTBOX_RELEASE
+-- OUTBOX_UNBLOCK, for OUTBOX_UNBLOCK
 update "PAWL_OUTBOX" set "STATE" = 'pending' where "HELDSOURCE" = ?;
 
 -- WORKER_FOLD, for WORKER_FOLD
@@ -1382,7 +1382,7 @@ all_tab_col_statistics where owner = sys_context('userenv', 'current_schema') an
 -- FLUSH_DONE: 1 1
 -- QUEUE_CLAIM: 1 2 3 1 2
 -- QUEUE_CLAIM_MORE: 4 1 2 3 1 2
--- OUTBOX_HOLD_BACK: 2 1
+-- OUTBOX_BLOCK_BEHIND: 2 1
 -- WORKER_FOLD: 2 1
 -- OUTBOX_SAME: 3 1 2
 -- BODIES_CLEAR: 2 3 4

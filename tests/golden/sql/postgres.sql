@@ -904,15 +904,15 @@ with settled as (update "pawl_outbox" as o set "State" = $2, "Attempts" = $3, "N
 insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")
 select unnest($1), $3, $4, $5, unnest($2), '';
 
--- OUTBOX_RELEASE
+-- OUTBOX_UNBLOCK
 update "pawl_outbox" set "State" = 'pending' where "State" = 'held' and "Source" = any ($1);
 
--- OUTBOX_HOLD_ROWS
+-- OUTBOX_BLOCK_ROWS
 update "pawl_outbox" o set "State" = 'held' from unnest($1, $2) w (id, source) where o."Id" = any
 (array_append(null, w.id)) and o."Source" is not distinct from w.source and o."State" || '' =
 'pending' and o."Attempts" = 0;
 
--- OUTBOX_HOLD
+-- OUTBOX_BLOCK
 with behind as materialized (select ctid as tid from "pawl_outbox" where "State" = 'pending' and
 "Attempts" = 0 and "Id" > $1 and "Id" > ((select jsonb_object_agg(k.source, k.after) from unnest($2,
 $3) as k (source, after)) ->> "Source")::bigint order by "Id", "NextAttempt" ) update "pawl_outbox"

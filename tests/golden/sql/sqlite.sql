@@ -540,10 +540,10 @@ insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Dur
 select ?1, coalesce(max("Attempt"), 0) + 1, ?2, ?3, ?4, ?5 from "pawl_outbox_attempts" where
 "OutboxId" = ?1;
 
--- OUTBOX_HOLD
+-- OUTBOX_BLOCK
 update "pawl_outbox" set "State" = 'held' where "Id" = ?1 and "State" = 'pending' and "Attempts" = 0;
 
--- OUTBOX_HOLD_KNOWN
+-- OUTBOX_BLOCK_KNOWN
 update "pawl_outbox" set "State" = 'held' where "Id" = ?1 and "Source" = ?2 and "State" = 'pending'
 and "Attempts" = 0;
 
@@ -551,7 +551,7 @@ and "Attempts" = 0;
 select "Id", "Source" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" = 'pending'
 and "Attempts" = 0 and "Id" > ?1 order by "Id";
 
--- OUTBOX_RELEASE
+-- OUTBOX_UNBLOCK
 update "pawl_outbox" set "State" = 'pending' where "State" = 'held' and "Source" = ?1;
 
 -- HISTORY_ADD

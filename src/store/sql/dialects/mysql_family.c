@@ -29,7 +29,7 @@
 
 const int pawl__mysql_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
     STANDS(WORKER_FOLD),     STANDS(QUEUE_FIRST),
-    STANDS(OUTBOX_RELEASE),  STANDS(OUTBOX_SWEEP),
+    STANDS(OUTBOX_UNBLOCK),  STANDS(OUTBOX_SWEEP),
     STANDS(HISTORY_SWEEP),   STANDS(EVENT_INSERT),
     STANDS(FOLD_SET),        STANDS(AGGREGATOR_DELETE_OLDEST),
     STANDS(TIMEOUT_FOREIGN), STANDS(FLUSH_ADD),
@@ -374,7 +374,7 @@ const pawl__sql_family pawl__mysql_family = {
     .templates       = pawl__mysql_templates,
     .overrides       = pawl__mysql_overrides,
     .statement_count = PAWL__MYSQL_STATEMENT_COUNT,
-    /* No hold_back: an update by the source would wait for the inserts of all others. */
+    /* No block_behind: an update by the source would wait for the inserts of all others. */
     .event_count       = PAWL__MYSQL_EVENT_COUNT,
     .event_insert_sure = PAWL__MYSQL_EVENT_INSERT_SURE,
     .partition_known   = PAWL__MYSQL_PARTITION_KNOWN,

@@ -77,7 +77,7 @@
       ") order by [Due] limit 1 " PAWL__MYSQL_LOCKED)                                                                                                        \
     X(TIMEOUT_FOREIGN, PAWL__MYSQL_FOREIGN_TEXT)                                                                                                             \
     /* Names the computed column: by its expression the server would not use the index of held rows. */                                                      \
-    X(OUTBOX_RELEASE,                                                                                                                                        \
+    X(OUTBOX_UNBLOCK,                                                                                                                                        \
       "update {outbox} force index ({outbox_held}) set [State] = 'pending' where [HeldSource] = ?1")                                                         \
     X(WORKER_FOLD,                                                                                                                                           \
       "update {workers} as t join {workers} as w on w.[Id] = ?2 set " PAWL__MYSQL_SUM("[Messages]") ", " PAWL__MYSQL_SUM("[Timeouts]") ", " PAWL__MYSQL_SUM( \

@@ -33,7 +33,7 @@ const int pawl__oracle_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
     STANDS(INBOX_SWEEP), STANDS(OUTBOX_SWEEP),    STANDS(AGGREGATOR_DELETE_OLDEST),
     STANDS(OUTBOX_SAME), STANDS(TIMEOUT_CLAIM),   STANDS(TIMEOUT_CLAIM_ANY),
     STANDS(FOLD_SET),    STANDS(TIMEOUT_FOREIGN), STANDS(NEWS),
-    STANDS(FLUSH_ADD),   STANDS(OUTBOX_RELEASE),  STANDS(BODIES_CLEAR),
+    STANDS(FLUSH_ADD),   STANDS(OUTBOX_UNBLOCK),  STANDS(BODIES_CLEAR),
 };
 
 const char *const pawl__oracle_templates[] = {
@@ -232,7 +232,7 @@ const pawl__sql_family pawl__oracle_family = {
     .templates       = pawl__oracle_templates,
     .overrides       = pawl__oracle_overrides,
     .statement_count = PAWL__ORACLE_STATEMENT_COUNT,
-    .hold_back       = PAWL__ORACLE_OUTBOX_HOLD_BACK,
+    .block_behind    = PAWL__ORACLE_OUTBOX_BLOCK_BEHIND,
     .settings        = {settings, 1000, 1000000},
     .failures        = &pawl__oracle_failures,
     .begin           = begin,

@@ -78,9 +78,9 @@
       "order by [Due] " PAWL__ORACLE_SKIP                                                                                        \
       "; d timestamp(6); r sys_refcursor; begin open c; fetch c into d; close c; "                                               \
       "open r for select d from dual where d is not null" PAWL__ORACLE_RETURN)                                                   \
-    X(OUTBOX_HOLD_BACK, "update {outbox} set [State] = 'held' where [State] = 'pending' "                                        \
-                        "and [Attempts] = 0 and [Id] > ?2 and [Source] = ?1")                                                    \
-    X(OUTBOX_RELEASE, "update {outbox} set [State] = 'pending' where [HeldSource] = ?1")                                         \
+    X(OUTBOX_BLOCK_BEHIND, "update {outbox} set [State] = 'held' where [State] = 'pending' "                                     \
+                           "and [Attempts] = 0 and [Id] > ?2 and [Source] = ?1")                                                 \
+    X(OUTBOX_UNBLOCK, "update {outbox} set [State] = 'pending' where [HeldSource] = ?1")                                         \
     X(WORKER_FOLD,                                                                                                               \
       "merge into {workers} t using (select " PAWL__SQL_COUNTERS                                                                 \
       " from {workers} where [Id] = ?2) w on (t.[Id] = ?1) when matched then update "                                            \

@@ -42,8 +42,8 @@
     X(QUEUE_COUNT_DUE, "select count(*) from (select 1 from {queue} " DUE "limit ?3) as d")       \
     X(QUEUE_LOCK, "select [Seq] from {queue} where [Seq] = ?1 and [Due] = ?2 " LOCKED)            \
     X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 order by [Due] limit 1 " LOCKED) \
-    X(OUTBOX_HOLD_BACK, "update {outbox} set [State] = 'held' where [State] = 'pending' "         \
-                        "and [Attempts] = 0 and [Id] > ?2 and [Source] = ?1")                     \
+    X(OUTBOX_BLOCK_BEHIND, "update {outbox} set [State] = 'held' where [State] = 'pending' "      \
+                           "and [Attempts] = 0 and [Id] > ?2 and [Source] = ?1")                  \
     X(INBOX_SWEEP, AT_PLACE("inbox", "where [At] < ?1 order by [At] limit ?2"))                   \
     X(OUTBOX_SWEEP, AT_PLACE("outbox", "where [DispatchedAt] < ?1 "                               \
                                        "order by [DispatchedAt] limit ?2"))                       \
@@ -242,7 +242,7 @@ const pawl__sql_family pawl__pg_family = {
     .templates       = templates,
     .overrides       = overrides,
     .statement_count = STATEMENT_COUNT,
-    .hold_back       = OWN_OUTBOX_HOLD_BACK,
+    .block_behind    = OWN_OUTBOX_BLOCK_BEHIND,
     .failures        = &pawl__pg_failures,
     .settings        = {settings, 1, 0},
     .begin           = begin,

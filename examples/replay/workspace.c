@@ -1,8 +1,8 @@
-/* fixture.c - the work folder, the stores and the tables of a run.
+/* workspace.c - the work folder, the stores and the tables of a run.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "fixture.h"
+#include "workspace.h"
 
 #include "pawl/inbound.h"
 #include "pawl/loop.h"

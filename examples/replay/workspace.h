@@ -1,4 +1,4 @@
-/* fixture.h - the data of a run: two stores, and the run's own tables in them.
+/* workspace.h - the data of a run: two stores, and the run's own tables in them.
  *
  *     replay_workspace_init -> use -> replay_workspace_clear
  *
