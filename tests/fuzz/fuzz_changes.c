@@ -2,15 +2,15 @@
  * refuse the same groups, and have the same rows then.
  *
  * Input: sets; each has a byte for the number of its changes, and each change has the byte of its kind, its unit and group,
- * and the fields in which it differs from a change that the world of the contract suite can take
- * (src/conformance/suite/picture.h).
+ * and the fields in which it differs from a change that the sample rows of the contract suite allow
+ * (src/conformance/suite/sample_rows.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "fuzz/fuzz.h"
 
-#include "conformance/suite/picture.h"
 #include "conformance/suite/run.h"
+#include "conformance/suite/sample_rows.h"
 #include "store/core/field.h"
 #include "store/core/kinds.h"
 
@@ -24,14 +24,14 @@
 #define UNITS 4
 #define ITEMS_MAX 16
 
-/* A store with the world in it. */
+/* A store with the sample rows. */
 typedef struct side {
-    suite_address address;
-    suite_tables  tables;
-    suite         s;
-    pawl_store   *store;
-    suite_world   world;
-    pawl_arena   *arena;
+    suite_address     address;
+    suite_tables      tables;
+    suite             s;
+    pawl_store       *store;
+    suite_sample_rows sample;
+    pawl_arena       *arena;
 } side;
 
 static char folder[] = "/dev/shm/pawl-fuzz-XXXXXX";
@@ -66,8 +66,8 @@ static void make_folder(void)
     is_made = true;
 }
 
-/* A world is made in the store if `has_world`. */
-static void open_side(side *it, const char *url, bool has_world)
+/* The sample rows are written if `has_sample_rows`. */
+static void open_side(side *it, const char *url, bool has_sample_rows)
 {
     *it = (side){.arena = pawl_arena_create(0)};
     snprintf(it->address.url, sizeof it->address.url, "%s", url);
@@ -77,12 +77,12 @@ static void open_side(side *it, const char *url, bool has_world)
     it->s.arena   = it->arena;
     pawl_random_seed(&it->s.random, 1);
     if (setjmp(it->s.failed) == 0) {
-        it->store = has_world ? suite_open(&it->s) : suite_open_bare(&it->s);
-        if (has_world)
-            suite_world_make(&it->world, &it->s, it->store);
+        it->store = has_sample_rows ? suite_open(&it->s) : suite_open_bare(&it->s);
+        if (has_sample_rows)
+            suite_sample_rows_make(&it->sample, &it->s, it->store);
     } else {
         fprintf(stderr, "%s\n", it->s.failure);
-        FUZZ_CHECK(!"the world can be made");
+        FUZZ_CHECK(!"the sample rows can be written");
     }
 }
 
@@ -140,7 +140,7 @@ static pawl_text text_of(fuzz_input *in, int form)
     }
 }
 
-/* Numbers of rows differ from store to store: the field gets that of a row of the world, or of none. */
+/* Numbers of rows differ from store to store: the field gets that of a sample row, or of none. */
 static bool is_row_number(const pawl__field *field)
 {
     return field->wire == PAWL__WIRE_INT &&
@@ -148,14 +148,14 @@ static bool is_row_number(const pawl__field *field)
             strcmp(field->name, "after") == 0);
 }
 
-static int64_t row_number(const suite_world *world, pawl_change_kind kind, unsigned chosen)
+static int64_t row_number(const suite_sample_rows *sample, pawl_change_kind kind, unsigned chosen)
 {
-    const int64_t messages[] = {world->claimed_seq, world->free_seq, INT64_MAX};
-    const int64_t outbox[]   = {world->outbox_id, world->held_after, world->dead_id, INT64_MAX};
+    const int64_t messages[] = {sample->claimed_seq, sample->free_seq, INT64_MAX};
+    const int64_t outbox[]   = {sample->outbox_id, sample->held_after, sample->dead_id, INT64_MAX};
     return kind == pawl_change_queue_settle ? messages[chosen % 3] : outbox[chosen % 4];
 }
 
-static void change_field(fuzz_input *in, const suite_world *world, pawl_change_kind kind,
+static void change_field(fuzz_input *in, const suite_sample_rows *sample, pawl_change_kind kind,
                          const pawl__field *field, char *item)
 {
     void     *at     = item + field->offset;
@@ -166,7 +166,7 @@ static void change_field(fuzz_input *in, const suite_world *world, pawl_change_k
     bool      truth  = chosen % 2 == 0;
     pawl_text text;
     if (is_row_number(field))
-        number = row_number(world, kind, chosen);
+        number = row_number(sample, kind, chosen);
     switch (field->wire) {
     case PAWL__WIRE_INT: memcpy(at, &number, sizeof number); return;
     case PAWL__WIRE_TIME:
@@ -204,7 +204,7 @@ static void show(const char *format, ...)
 /* ---- Sets ------------------------------------------------------------------------- */
 
 /* One change: a good one, with up to three other fields. */
-static void add_change(fuzz_input *in, const suite_world *world, const pawl_changes *good,
+static void add_change(fuzz_input *in, const suite_sample_rows *sample, const pawl_changes *good,
                        suite_set *set)
 {
     pawl_change_kind        kind   = (pawl_change_kind)fuzz_below(in, pawl_change_kind_count);
@@ -226,7 +226,7 @@ static void add_change(fuzz_input *in, const suite_world *world, const pawl_chan
     show("%s of unit %u", pawl_change_kind_name(kind), base.unit);
     for (unsigned changed = fuzz_below(in, 4); changed > 0; changed--) {
         const pawl__field *field = &fields->items[fuzz_byte(in) % fields->count];
-        change_field(in, world, kind, field, item);
+        change_field(in, sample, kind, field, item);
         show("    another %s", field->name);
     }
     count++;
@@ -238,7 +238,7 @@ typedef struct answer {
     pawl_code   code;
     bool        is_refused[UNITS];
     pawl_text   why[UNITS]; /* of a refused group, for people */
-    const char *picture;
+    const char *dump;
 } answer;
 
 /* The answer of a store to the set that the input describes; the same of both stores reads the same bytes. */
@@ -247,9 +247,9 @@ static answer commit(side *it, fuzz_input *in)
     answer        given = {.code = PAWL_OK};
     pawl_refusals refused;
     suite_set     set = suite_changes(&it->s), good = suite_changes(&it->s);
-    suite_world_add_good(&it->world, &good);
+    suite_sample_rows_add_changes(&it->sample, &good);
     for (unsigned count = 1 + fuzz_below(in, CHANGES_MAX); count > 0; count--)
-        add_change(in, &it->world, &good.changes, &set);
+        add_change(in, &it->sample, &good.changes, &set);
     set.changes.unit_count = set.changes.group_count = UNITS;
     if (setjmp(it->s.failed) != 0) {
         fprintf(stderr, "%s: %s\n", it->address.url, it->s.failure);
@@ -261,7 +261,7 @@ static answer commit(side *it, fuzz_input *in)
         given.is_refused[refused.items[i].group] = true;
         given.why[refused.items[i].group]        = refused.items[i].text;
     }
-    given.picture = suite_picture_unnumbered(&it->s, it->store);
+    given.dump = suite_dump_unnumbered(&it->s, it->store);
     return given;
 }
 
@@ -277,7 +277,7 @@ static void print_difference(const char *left, const char *right)
 
 static void compare(const answer *left, const answer *right)
 {
-    bool is_same = left->code == right->code && strcmp(left->picture, right->picture) == 0 &&
+    bool is_same = left->code == right->code && strcmp(left->dump, right->dump) == 0 &&
                    memcmp(left->is_refused, right->is_refused, sizeof left->is_refused) == 0;
     if (is_same)
         return;
@@ -286,7 +286,7 @@ static void compare(const answer *left, const answer *right)
     for (int i = 0; i < UNITS; i++)
         fprintf(stderr, "group %d: %.*s | %.*s\n", i, PAWL_TEXT_ARGS(left->why[i]),
                 PAWL_TEXT_ARGS(right->why[i]));
-    print_difference(left->picture, right->picture);
+    print_difference(left->dump, right->dump);
     FUZZ_CHECK(!"both stores agree");
 }
 

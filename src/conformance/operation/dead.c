@@ -12,7 +12,7 @@
 #define ORDERS TEXT("orders")
 #define ANN TEXT("ann")
 
-static void add_letter(suite *s, pawl_store *store, const char *id, pawl_time at)
+static void add_letter_without_record(suite *s, pawl_store *store, const char *id, pawl_time at)
 {
     COMMIT_ONE(s, store, dead_set, .endpoint = ORDERS, .queue = TEXT("line"),
                .message = suite_message(s, pawl_text_of(id)), .code = TEXT("EPERSIST"),
@@ -20,9 +20,9 @@ static void add_letter(suite *s, pawl_store *store, const char *id, pawl_time at
                .history = TEXT("[{\"attempt\":1}]"), .at = at);
 }
 
-static void bury(suite *s, pawl_store *store, const char *id, pawl_time at)
+static void add_dead_letter(suite *s, pawl_store *store, const char *id, pawl_time at)
 {
-    add_letter(s, store, id, at);
+    add_letter_without_record(s, store, id, at);
     COMMIT_ONE(s, store, inbox_entry, .endpoint = ORDERS, .message_id = pawl_text_of(id),
                .outcome = PAWL_INBOX_DEAD, .at = at);
 }
@@ -47,8 +47,8 @@ static void a_retried_letter_is_in_its_queue_again(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open_bare(s);
     pawl_message sent = suite_message(s, TEXT("m-1"));
-    bury(s, a, "m-1", SUITE_NOW);
-    bury(s, a, "m-2", SUITE_NOW);
+    add_dead_letter(s, a, "m-1", SUITE_NOW);
+    add_dead_letter(s, a, "m-2", SUITE_NOW);
     EXPECT_OK(s, pawl_store_dead_retry(b, ORDERS, TEXT("m-1"), ANN, TEXT("it is open"),
                                        SUITE_NOW + 7, &s->error));
     pawl_queue_row row = queued(s, a);
@@ -68,7 +68,7 @@ static void a_retry_leaves_who_when_and_why(suite *s)
                                         "\"code\":\"EPERSIST\"",   "the \\\"bank\\\" is closed",
                                         "\"attempts\":\"4\"",      "\"history\":\"[{"};
     pawl_store              *a       = suite_open(s);
-    bury(s, a, "m-1", SUITE_NOW);
+    add_dead_letter(s, a, "m-1", SUITE_NOW);
     EXPECT_OK(s, pawl_store_dead_retry(a, ORDERS, TEXT("m-1"), ANN, TEXT("it is open"),
                                        SUITE_NOW + 7, &s->error));
     pawl_event_rows rows = actions_of(s, a, "m-1");
@@ -89,7 +89,7 @@ static void an_edited_letter_goes_with_its_new_body(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     pawl_message sent = suite_message(s, TEXT("m-1"));
-    bury(s, a, "m-1", SUITE_NOW);
+    add_dead_letter(s, a, "m-1", SUITE_NOW);
     EXPECT_OK(s, pawl_store_dead_edit(a, ORDERS, TEXT("m-1"), TEXT("{\"new\":1}"), ANN, TEXT(""),
                                       SUITE_NOW + 1, &s->error));
     pawl_queue_row  row  = queued(s, a);
@@ -108,7 +108,7 @@ static void a_discarded_letter_keeps_its_mark(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     pawl_message sent = suite_message(s, TEXT("m-1"));
-    bury(s, a, "m-1", SUITE_NOW);
+    add_dead_letter(s, a, "m-1", SUITE_NOW);
     EXPECT_OK(s, pawl_store_dead_discard(a, ORDERS, TEXT("m-1"), ANN, TEXT("a test order"),
                                          SUITE_NOW + 1, &s->error));
     pawl_event_rows rows = actions_of(s, a, "m-1");
@@ -128,8 +128,8 @@ static void a_letter_is_settled_once(suite *s)
 {
     pawl_store       *a = suite_open(s), *b = suite_open(s);
     pawl_dead_settled settled = {9, 9};
-    bury(s, a, "m-1", SUITE_NOW);
-    bury(s, a, "m-2", SUITE_NOW + 1);
+    add_dead_letter(s, a, "m-1", SUITE_NOW);
+    add_dead_letter(s, a, "m-2", SUITE_NOW + 1);
     pawl_dead_rows seen = suite_dead_rows(s, b, ORDERS);
     EXPECT_OK(
         s, pawl_store_dead_retry(a, ORDERS, TEXT("m-1"), ANN, TEXT(""), SUITE_NOW + 2, &s->error));
@@ -162,7 +162,7 @@ static void a_letter_stays_while_its_copy_is_queued(suite *s)
     pawl_store       *a = suite_open(s), *b = suite_open_bare(s);
     pawl_dead_settled settled = {9, 9};
     for (int i = 0; i < 3; i++)
-        bury(s, a, suite_printf(s, "m-%d", i).data, SUITE_NOW + i);
+        add_dead_letter(s, a, suite_printf(s, "m-%d", i).data, SUITE_NOW + i);
     suite_send(s, a, TEXT("line"), "m-1", SUITE_NOW);
     pawl_dead_rows seen = suite_dead_rows(s, b, ORDERS);
     EXPECT_CODE(
@@ -203,7 +203,7 @@ static void a_letter_that_died_again_is_settled_again(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (int i = 0; i < 3; i++) {
-        bury(s, a, "m-1", SUITE_NOW + i);
+        add_dead_letter(s, a, "m-1", SUITE_NOW + i);
         EXPECT_OK(s, pawl_store_dead_retry(a, ORDERS, TEXT("m-1"), ANN, TEXT(""), SUITE_NOW + i,
                                            &s->error));
         take_out(s, a);
@@ -356,14 +356,14 @@ static void a_timeout_is_set_again_with_its_headers(suite *s)
 
 static void discard(suite *s, pawl_store *store, const char *id, pawl_time at)
 {
-    add_letter(s, store, id, at);
+    add_letter_without_record(s, store, id, at);
     EXPECT_OK(s, pawl_store_dead_discard(store, ORDERS, pawl_text_of(id), ANN, TEXT("no use"), at,
                                          &s->error));
 }
 
 static void edit(suite *s, pawl_store *store, const char *id, pawl_time at)
 {
-    bury(s, store, id, at);
+    add_dead_letter(s, store, id, at);
     EXPECT_OK(s, pawl_store_dead_edit(store, ORDERS, pawl_text_of(id), TEXT("{\"n\":2}"), ANN,
                                       TEXT("mended"), at, &s->error));
 }
@@ -419,7 +419,7 @@ static void old_bodies_go_and_their_events_stay(suite *s)
     discard(s, a, "m-1", SUITE_NOW);
     edit(s, a, "m-2", SUITE_NOW + 1);
     discard(s, a, "m-3", SUITE_NOW + 9);
-    bury(s, a, "m-4", SUITE_NOW);
+    add_dead_letter(s, a, "m-4", SUITE_NOW);
     EXPECT_OK(s,
               pawl_store_dead_retry(a, ORDERS, TEXT("m-4"), ANN, TEXT(""), SUITE_NOW, &s->error));
     expect_others(s, a, true);
@@ -564,7 +564,7 @@ static void one_of_those_who_settle_a_letter_wins(suite *s)
     atomic_int  won;
     atomic_init(&won, 0);
     for (unsigned i = 0; i < CONTESTED; i++)
-        bury(s, a, suite_printf(s, "m-%u", i).data, SUITE_NOW);
+        add_dead_letter(s, a, suite_printf(s, "m-%u", i).data, SUITE_NOW);
     suite_threads(s, 4, settle_each, &won);
     EXPECT_EQ(s, atomic_load(&won), CONTESTED);
     EXPECT_EQ(s, suite_queue(s, a, TEXT("line")).count, CONTESTED);

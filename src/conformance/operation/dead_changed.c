@@ -12,7 +12,7 @@
 #define BOB TEXT("bob")
 #define EDITED TEXT("{\"edited\":1}")
 
-static void bury(suite *s, pawl_store *store, const pawl_message *message, pawl_time at)
+static void add_dead_letter(suite *s, pawl_store *store, const pawl_message *message, pawl_time at)
 {
     suite_set set = suite_changes(s);
     ADD(&set, dead_set, .endpoint = ORDERS, .queue = LINE, .message = *message,
@@ -23,14 +23,14 @@ static void bury(suite *s, pawl_store *store, const pawl_message *message, pawl_
 }
 
 /* Sends the message again with another body, and dead-letters it again at this time. */
-static void edit_and_bury(suite *s, pawl_store *store, pawl_text id, pawl_time at)
+static void edit_and_fail_again(suite *s, pawl_store *store, pawl_text id, pawl_time at)
 {
     EXPECT_OK(s, pawl_store_dead_edit(store, ORDERS, id, EDITED, BOB, TEXT(""), at - 1, &s->error));
     pawl_queue_rows rows = suite_claim(s, store, LINE, at, 9);
     EXPECT_EQ(s, rows.count, 1);
     COMMIT_ONE(s, store, queue_settle, .action = PAWL_QUEUE_DONE, .queue = LINE,
                .seq = rows.items[0].seq);
-    bury(s, store, &rows.items[0].message, at);
+    add_dead_letter(s, store, &rows.items[0].message, at);
 }
 
 static size_t count_actions(suite *s, pawl_store *store, pawl_text id)
@@ -48,10 +48,10 @@ static void settle_what_was_read(suite *s, pawl_dead_action action)
     pawl_store       *a = suite_open(s), *b = suite_open_bare(s);
     pawl_message      first = suite_message(s, TEXT("m-1")), second = suite_message(s, TEXT("m-2"));
     pawl_dead_settled settled = {9, 9};
-    bury(s, a, &first, SUITE_NOW);
-    bury(s, a, &second, SUITE_NOW + 1);
+    add_dead_letter(s, a, &first, SUITE_NOW);
+    add_dead_letter(s, a, &second, SUITE_NOW + 1);
     pawl_dead_rows seen = suite_dead_rows(s, b, ORDERS);
-    edit_and_bury(s, a, first.id, SUITE_NOW + 4);
+    edit_and_fail_again(s, a, first.id, SUITE_NOW + 4);
     EXPECT_CODE(s, pawl_store_dead_settle(b, seen.items, 2, &how, SUITE_NOW + 5, NULL, &s->error),
                 PAWL_EGONE);
     EXPECT_EQ(s, suite_dead_rows(s, a, ORDERS).count, 2);

@@ -287,7 +287,7 @@ static void a_waiting_row_holds_back_later_rows_of_any_id(suite *s)
 }
 
 /* After an operator's retry attempts start at 0 again; history lines continue with the next number. */
-static void an_attempt_whose_number_is_there_is_numbered_on(suite *s)
+static void an_attempt_whose_number_exists_gets_the_next_number(suite *s)
 {
     pawl_store *a = suite_open(s);
     insert(s, a, 1, "Order/1");
@@ -355,8 +355,8 @@ static const suite_case cases[] = {
      a_transient_failure_waits_and_then_kills},
     {"O12 the limit of attempts may be set", the_limit_of_attempts_may_be_set},
     {"O11 O13 O14 rejection and poison are dead at once", rejection_and_poison_are_dead_at_once},
-    {"O22 an attempt whose number is there is numbered on",
-     an_attempt_whose_number_is_there_is_numbered_on},
+    {"O22 an attempt whose number exists gets the next number",
+     an_attempt_whose_number_exists_gets_the_next_number},
     {"O8 of several states the first rows are found", of_several_states_the_first_are_found},
     {"O14 a hold without a source holds nothing", a_hold_without_a_source_holds_nothing},
     {"O14 a waiting row holds back its source alone", a_waiting_row_holds_back_its_source_alone},

@@ -4,8 +4,8 @@
  */
 #include "conformance/suite/suite.h"
 
-static void bury(suite *s, pawl_store *store, const char *endpoint, const char *id, pawl_time at,
-                 const char *error)
+static void add_dead_letter(suite *s, pawl_store *store, const char *endpoint, const char *id,
+                            pawl_time at, const char *error)
 {
     COMMIT_ONE(s, store, dead_set, .endpoint = pawl_text_of(endpoint), .queue = TEXT("orders"),
                .message = suite_message(s, pawl_text_of(id)), .code = TEXT("EPERSIST"),
@@ -17,7 +17,7 @@ static void a_letter_comes_back_as_it_was_buried(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open(s);
     pawl_message sent = suite_message(s, TEXT("m-1"));
-    bury(s, a, "orders", "m-1", SUITE_NOW, "the bank is closed");
+    add_dead_letter(s, a, "orders", "m-1", SUITE_NOW, "the bank is closed");
     pawl_dead_rows rows = suite_dead_rows(s, b, TEXT("orders"));
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_MESSAGE(s, &rows.items[0].message, &sent);
@@ -35,14 +35,14 @@ static void the_first_letter_of_an_id_stays(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
-    bury(s, a, "orders", "m-1", SUITE_NOW, "first");
-    bury(s, a, "orders", "m-1", SUITE_NOW + 1, "second");
+    add_dead_letter(s, a, "orders", "m-1", SUITE_NOW, "first");
+    add_dead_letter(s, a, "orders", "m-1", SUITE_NOW + 1, "second");
     for (int i = 0; i < 2; i++)
         ADD(&set, dead_set, .endpoint = TEXT("orders"), .queue = TEXT("orders"),
             .message = suite_message(s, TEXT("m-2")), .code = TEXT("EPERSIST"),
             .error = suite_printf(s, "%d", i), .at = SUITE_NOW + 2);
     COMMIT(&set, a);
-    bury(s, a, "billing", "m-1", SUITE_NOW + 3, "elsewhere");
+    add_dead_letter(s, a, "billing", "m-1", SUITE_NOW + 3, "elsewhere");
     pawl_dead_rows rows = suite_dead_rows(s, a, TEXT("orders"));
     EXPECT_EQ(s, rows.count, 2);
     EXPECT_TEXT(s, rows.items[0].error, TEXT("first"));
@@ -55,9 +55,9 @@ static void listing_is_by_time(suite *s)
 {
     pawl_store    *a = suite_open(s);
     pawl_dead_rows rows;
-    bury(s, a, "orders", "m-3", SUITE_NOW + 3, "");
-    bury(s, a, "billing", "m-2", SUITE_NOW + 2, "");
-    bury(s, a, "orders", "m-1", SUITE_NOW + 1, "");
+    add_dead_letter(s, a, "orders", "m-3", SUITE_NOW + 3, "");
+    add_dead_letter(s, a, "billing", "m-2", SUITE_NOW + 2, "");
+    add_dead_letter(s, a, "orders", "m-1", SUITE_NOW + 1, "");
     rows = suite_dead_rows(s, a, TEXT(""));
     EXPECT_EQ(s, rows.count, 3);
     EXPECT_TEXT(s, rows.items[0].message.id, TEXT("m-1"));
@@ -76,13 +76,13 @@ static void letters_of_one_time_are_listed_by_endpoint_and_id(suite *s)
 {
     static const char *const order[] = {"Z-1", "a-1", "m-1", "m-10", "m-2"};
     pawl_store              *a       = suite_open(s);
-    bury(s, a, "orders", "m-2", SUITE_NOW, "");
-    bury(s, a, "orders", "a-1", SUITE_NOW, "");
-    bury(s, a, "orders", "m-10", SUITE_NOW, "");
-    bury(s, a, "orders", "Z-1", SUITE_NOW, "");
-    bury(s, a, "orders", "m-1", SUITE_NOW, "");
-    bury(s, a, "billing", "z-9", SUITE_NOW, "");
-    bury(s, a, "Orders", "z-8", SUITE_NOW, "");
+    add_dead_letter(s, a, "orders", "m-2", SUITE_NOW, "");
+    add_dead_letter(s, a, "orders", "a-1", SUITE_NOW, "");
+    add_dead_letter(s, a, "orders", "m-10", SUITE_NOW, "");
+    add_dead_letter(s, a, "orders", "Z-1", SUITE_NOW, "");
+    add_dead_letter(s, a, "orders", "m-1", SUITE_NOW, "");
+    add_dead_letter(s, a, "billing", "z-9", SUITE_NOW, "");
+    add_dead_letter(s, a, "Orders", "z-8", SUITE_NOW, "");
     pawl_dead_rows rows = suite_dead_rows(s, a, TEXT("orders"));
     EXPECT_EQ(s, rows.count, 5);
     for (size_t i = 0; i < 5; i++)
@@ -110,13 +110,13 @@ static pawl_text ids_of(suite *s, pawl_store *store, pawl_dead_query query)
 #define FOUND(wanted, ...) \
     EXPECT_TEXT(s, ids_of(s, a, (pawl_dead_query){__VA_ARGS__}), TEXT(wanted))
 
-static void bury_four(suite *s, pawl_store *store)
+static void add_four_dead_letters(suite *s, pawl_store *store)
 {
     pawl_message other = suite_message(s, TEXT("m-4"));
     other.type         = TEXT("Other");
-    bury(s, store, "orders", "m-3", SUITE_NOW + 3, "100% of _it_ failed");
-    bury(s, store, "orders", "m-1", SUITE_NOW + 1, "the bank is closed");
-    bury(s, store, "billing", "m-2", SUITE_NOW + 2, "the Bank is closed");
+    add_dead_letter(s, store, "orders", "m-3", SUITE_NOW + 3, "100% of _it_ failed");
+    add_dead_letter(s, store, "orders", "m-1", SUITE_NOW + 1, "the bank is closed");
+    add_dead_letter(s, store, "billing", "m-2", SUITE_NOW + 2, "the Bank is closed");
     COMMIT_ONE(s, store, dead_set, .endpoint = TEXT("billing"), .queue = TEXT("orders"),
                .message = other, .code = TEXT("EDECODE"), .error = TEXT(""), .at = SUITE_NOW + 4);
 }
@@ -124,7 +124,7 @@ static void bury_four(suite *s, pawl_store *store)
 static void letters_are_found_by_what_they_have_in_common(suite *s)
 {
     pawl_store *a = suite_open(s);
-    bury_four(s, a);
+    add_four_dead_letters(s, a);
     FOUND("m-1 m-2 m-3 m-4 ", .endpoint = TEXT(""));
     FOUND("m-1 m-3 ", .endpoint = TEXT("orders"));
     FOUND("", .endpoint = TEXT("Orders"));
@@ -143,10 +143,10 @@ static void letters_of_one_id_are_found_in_every_endpoint(suite *s)
 {
     pawl_store    *a = suite_open(s);
     pawl_dead_rows rows;
-    bury_four(s, a);
-    bury(s, a, "billing", "m-1", SUITE_NOW + 5, "");
-    bury(s, a, "mail", "m-1", SUITE_NOW + 3, "");
-    bury(s, a, "parcel", "m-1", SUITE_NOW + 3, "");
+    add_four_dead_letters(s, a);
+    add_dead_letter(s, a, "billing", "m-1", SUITE_NOW + 5, "");
+    add_dead_letter(s, a, "mail", "m-1", SUITE_NOW + 3, "");
+    add_dead_letter(s, a, "parcel", "m-1", SUITE_NOW + 3, "");
     const char     *order[] = {"orders", "mail", "parcel", "billing"};
     pawl_dead_query query   = {.message_id = TEXT("m-1")};
     for (size_t max = 0; max <= 5; max++) {
@@ -166,7 +166,7 @@ static void letters_of_one_id_are_found_in_every_endpoint(suite *s)
 static void letters_are_found_by_a_part_of_their_error(suite *s)
 {
     pawl_store *a = suite_open(s);
-    bury_four(s, a);
+    add_four_dead_letters(s, a);
     FOUND("m-1 m-2 ", .error_part = TEXT("is closed"));
     FOUND("m-1 ", .error_part = TEXT("bank"));
     FOUND("m-3 ", .error_part = TEXT("%"));
@@ -181,8 +181,8 @@ static void letters_are_found_by_a_part_of_their_error(suite *s)
 static void letters_are_found_behind_one_that_went(suite *s)
 {
     pawl_store *a = suite_open(s);
-    bury_four(s, a);
-    bury(s, a, "orders", "m-2", SUITE_NOW + 2, "");
+    add_four_dead_letters(s, a);
+    add_dead_letter(s, a, "orders", "m-2", SUITE_NOW + 2, "");
     const pawl_dead_row second = {
         .endpoint = TEXT("billing"), .message.id = TEXT("m-2"), .at = SUITE_NOW + 2};
     FOUND("m-1 m-2 ", .count_max = 2);
@@ -202,9 +202,9 @@ static void a_retry_removes_letter_and_mark(suite *s)
 {
     pawl_store  *a       = suite_open(s);
     pawl_message message = suite_message(s, TEXT("m-1"));
-    bury(s, a, "orders", "m-1", SUITE_NOW, "");
-    bury(s, a, "orders", "m-2", SUITE_NOW, "");
-    bury(s, a, "billing", "m-1", SUITE_NOW, "");
+    add_dead_letter(s, a, "orders", "m-1", SUITE_NOW, "");
+    add_dead_letter(s, a, "orders", "m-2", SUITE_NOW, "");
+    add_dead_letter(s, a, "billing", "m-1", SUITE_NOW, "");
     suite_set marks = suite_changes(s);
     ADD(&marks, inbox_entry, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"),
         .outcome = PAWL_INBOX_DEAD, .at = SUITE_NOW);
@@ -228,11 +228,12 @@ static void a_retry_removes_letter_and_mark(suite *s)
     EXPECT_EQ(s, suite_queue(s, a, TEXT("orders")).count, 1);
     COMMIT_ONE(s, a, dead_set, .is_remove = true, .endpoint = TEXT("orders"),
                .queue = TEXT("orders"), .message = message, .at = SUITE_NOW);
-    bury(s, a, "orders", "m-1", SUITE_NOW + 1, "again");
+    add_dead_letter(s, a, "orders", "m-1", SUITE_NOW + 1, "again");
     EXPECT_EQ(s, suite_dead_rows(s, a, TEXT("orders")).count, 2);
 }
 
-static void add_way(suite *s, suite_set *set, const char *endpoint, const char *id, bool is_remove)
+static void add_change(suite *s, suite_set *set, const char *endpoint, const char *id,
+                       bool is_remove)
 {
     ADD(set, dead_set, .is_remove = is_remove, .endpoint = pawl_text_of(endpoint),
         .queue = TEXT("orders"), .message = suite_message(s, pawl_text_of(id)),
@@ -250,23 +251,23 @@ static pawl_text error_of(suite *s, pawl_store *store, const char *endpoint, con
 }
 
 /* Changes to different letters in one commit are independent; changes to the letter of one message apply in order. */
-static void letters_of_one_commit_keep_their_ways(suite *s)
+static void changes_to_letters_in_one_commit_apply_in_order(suite *s)
 {
     pawl_store *a = suite_open(s);
-    bury(s, a, "orders", "m-1", SUITE_NOW, "old");
-    bury(s, a, "orders", "m-3", SUITE_NOW, "old");
-    bury(s, a, "orders", "m-4", SUITE_NOW, "old");
-    bury(s, a, "billing", "m-2", SUITE_NOW, "old");
+    add_dead_letter(s, a, "orders", "m-1", SUITE_NOW, "old");
+    add_dead_letter(s, a, "orders", "m-3", SUITE_NOW, "old");
+    add_dead_letter(s, a, "orders", "m-4", SUITE_NOW, "old");
+    add_dead_letter(s, a, "billing", "m-2", SUITE_NOW, "old");
     COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("orders"), .message_id = TEXT("m-2"),
                .outcome = PAWL_INBOX_DEAD, .at = SUITE_NOW);
     suite_set set = suite_changes(s);
-    add_way(s, &set, "orders", "m-3", true);
-    add_way(s, &set, "orders", "m-2", false);
-    add_way(s, &set, "orders", "m-1", true);
-    add_way(s, &set, "billing", "m-2", true);
-    add_way(s, &set, "orders", "m-1", false); /* removed, then buried again */
-    add_way(s, &set, "orders", "m-5", false); /* buried, then removed */
-    add_way(s, &set, "orders", "m-5", true);
+    add_change(s, &set, "orders", "m-3", true);
+    add_change(s, &set, "orders", "m-2", false);
+    add_change(s, &set, "orders", "m-1", true);
+    add_change(s, &set, "billing", "m-2", true);
+    add_change(s, &set, "orders", "m-1", false); /* removed, then added again */
+    add_change(s, &set, "orders", "m-5", false); /* added, then removed */
+    add_change(s, &set, "orders", "m-5", true);
     COMMIT(&set, a);
     EXPECT_TEXT(s, error_of(s, a, "orders", "m-1"), TEXT("new"));
     EXPECT_TEXT(s, error_of(s, a, "orders", "m-2"), TEXT("new"));
@@ -285,7 +286,7 @@ static void a_checked_removal_is_of_the_letter_of_its_time(suite *s)
     suite_set                set   = suite_changes(s);
     pawl_refusals            refused;
     for (uint32_t i = 0; i < 4; i++) {
-        bury(s, a, "orders", ids[i], SUITE_NOW + 5, "");
+        add_dead_letter(s, a, "orders", ids[i], SUITE_NOW + 5, "");
         COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("orders"),
                    .message_id = pawl_text_of(ids[i]), .outcome = PAWL_INBOX_DEAD, .at = SUITE_NOW);
         suite_unit(&set, i, i);
@@ -315,7 +316,7 @@ static const suite_case cases[] = {
      letters_of_one_id_are_found_in_every_endpoint},
     {"E34 letters are found by a part of their error", letters_are_found_by_a_part_of_their_error},
     {"E34 letters are found behind one that went", letters_are_found_behind_one_that_went},
-    {"E34 letters of one commit keep their ways", letters_of_one_commit_keep_their_ways},
+    {"E34 letters of one commit keep their ways", changes_to_letters_in_one_commit_apply_in_order},
     {"E34 a retry removes letter and mark", a_retry_removes_letter_and_mark},
     {"E34 a checked removal is of the letter of its time",
      a_checked_removal_is_of_the_letter_of_its_time},

@@ -10,7 +10,7 @@
 #define EVENTS_MAX 3
 
 /* Changes of a group: events on one stream, maybe with a snapshot, a dispatch and the only checkpoint of the set. */
-typedef struct wish {
+typedef struct random_group {
     unsigned stream;
     int64_t  version; /* version after which it appends */
     size_t   count;
@@ -18,7 +18,7 @@ typedef struct wish {
     unsigned dispatch;   /* 0: none */
     bool     is_other;   /* the dispatch has another body than before */
     int64_t  checkpoint; /* expected position; -1: no checkpoint */
-} wish;
+} random_group;
 
 /* Rows that must be in the store. */
 typedef struct model {
@@ -40,58 +40,59 @@ static pawl_text stream_name(suite *s, unsigned stream)
 }
 
 /* Each group of a set has another stream. */
-static wish make_wish(suite *s, const model *m, unsigned stream, unsigned group, unsigned *fresh)
+static random_group make_random_group(suite *s, const model *m, unsigned stream, unsigned group,
+                                      unsigned *fresh)
 {
-    wish w    = {.stream = stream, .count = 1 + below(s, EVENTS_MAX), .checkpoint = -1};
-    w.version = m->versions[stream];
+    random_group it = {.stream = stream, .count = 1 + below(s, EVENTS_MAX), .checkpoint = -1};
+    it.version      = m->versions[stream];
     if (below(s, 4) == 0)
-        w.version += below(s, 2) == 0 || w.version == 0 ? 1 : -1;
+        it.version += below(s, 2) == 0 || it.version == 0 ? 1 : -1;
     if (below(s, 3) == 0)
-        w.snapshot = 1 + below(s, (unsigned)w.version + (unsigned)w.count);
+        it.snapshot = 1 + below(s, (unsigned)it.version + (unsigned)it.count);
     if (below(s, 2) == 0) {
         bool is_known = m->dispatches > 0 && below(s, 3) == 0;
-        w.dispatch    = is_known ? 1 + below(s, m->dispatches) : ++*fresh;
-        w.is_other    = is_known && below(s, 2) == 0;
+        it.dispatch   = is_known ? 1 + below(s, m->dispatches) : ++*fresh;
+        it.is_other   = is_known && below(s, 2) == 0;
     }
     if (group == 0 && below(s, 2) == 0)
-        w.checkpoint = m->checkpoint + (below(s, 4) == 0 ? 1 : 0);
-    return w;
+        it.checkpoint = m->checkpoint + (below(s, 4) == 0 ? 1 : 0);
+    return it;
 }
 
-static void add_wish(suite *s, suite_set *set, const wish *w, unsigned group)
+static void add_random_group(suite *s, suite_set *set, const random_group *it, unsigned group)
 {
-    pawl_text name = stream_name(s, w->stream);
+    pawl_text name = stream_name(s, it->stream);
     suite_unit(set, group, group);
-    suite_add_events(set, name, w->version, w->count);
-    if (w->snapshot != 0)
-        ADD(set, stream_snapshot_set, .stream = name, .version = w->snapshot, .type_version = 1,
-            .state = suite_printf(s, "{\"at\":%d}", (int)w->snapshot), .dispatches = TEXT("[]"),
+    suite_add_events(set, name, it->version, it->count);
+    if (it->snapshot != 0)
+        ADD(set, stream_snapshot_set, .stream = name, .version = it->snapshot, .type_version = 1,
+            .state = suite_printf(s, "{\"at\":%d}", (int)it->snapshot), .dispatches = TEXT("[]"),
             .at = SUITE_NOW);
-    if (w->dispatch != 0)
-        ADD(set, outbox_add, .dispatch_id = suite_dispatch_id(w->dispatch), .source = name,
-            .version = w->version, .endpoint = TEXT("suite"), .destination = TEXT("billing"),
+    if (it->dispatch != 0)
+        ADD(set, outbox_add, .dispatch_id = suite_dispatch_id(it->dispatch), .source = name,
+            .version = it->version, .endpoint = TEXT("suite"), .destination = TEXT("billing"),
             .message = suite_message(
-                s, suite_printf(s, "%s-%u", w->is_other ? "other" : "m", w->dispatch)),
+                s, suite_printf(s, "%s-%u", it->is_other ? "other" : "m", it->dispatch)),
             .at = SUITE_NOW);
-    if (w->checkpoint >= 0)
-        ADD(set, checkpoint_set, .name = TEXT("totals"), .from = w->checkpoint,
-            .to = w->checkpoint + 3, .at = SUITE_NOW);
+    if (it->checkpoint >= 0)
+        ADD(set, checkpoint_set, .name = TEXT("totals"), .from = it->checkpoint,
+            .to = it->checkpoint + 3, .at = SUITE_NOW);
 }
 
-static bool is_possible(const model *m, const wish *w)
+static bool is_possible(const model *m, const random_group *it)
 {
-    return w->version == m->versions[w->stream] && !w->is_other &&
-           (w->checkpoint < 0 || w->checkpoint == m->checkpoint);
+    return it->version == m->versions[it->stream] && !it->is_other &&
+           (it->checkpoint < 0 || it->checkpoint == m->checkpoint);
 }
 
-static void apply(model *m, const wish *w)
+static void apply(model *m, const random_group *it)
 {
-    m->versions[w->stream] += (int64_t)w->count;
-    m->events += w->count;
-    if (w->snapshot > m->folds[w->stream])
-        m->folds[w->stream] = w->snapshot;
-    if (w->checkpoint >= 0)
-        m->checkpoint = w->checkpoint + 3;
+    m->versions[it->stream] += (int64_t)it->count;
+    m->events += it->count;
+    if (it->snapshot > m->folds[it->stream])
+        m->folds[it->stream] = it->snapshot;
+    if (it->checkpoint >= 0)
+        m->checkpoint = it->checkpoint + 3;
 }
 
 static void compare_stream(suite *s, pawl_store *store, const model *m, unsigned i)
@@ -125,18 +126,18 @@ static void compare(suite *s, pawl_store *store, const model *m)
 /* A set has one new dispatch id at most, so that the committed ones are always 1 to `dispatches`. */
 static void run_round(suite *s, pawl_store *store, model *m, unsigned round)
 {
-    wish     wishes[GROUPS_MAX];
-    unsigned count = 1 + below(s, GROUPS_MAX), fresh = m->dispatches, first = below(s, STREAMS);
-    bool     is_refused[GROUPS_MAX] = {false};
+    random_group groups[GROUPS_MAX];
+    unsigned     count = 1 + below(s, GROUPS_MAX), fresh = m->dispatches, first = below(s, STREAMS);
+    bool         is_refused[GROUPS_MAX] = {false};
     pawl_refusals refused;
     suite_set     set = suite_changes(s);
     for (unsigned i = 0; i < count; i++) {
-        wishes[i] = make_wish(s, m, (first + i) % STREAMS, i, &fresh);
+        groups[i] = make_random_group(s, m, (first + i) % STREAMS, i, &fresh);
         if (fresh > m->dispatches + 1) {
-            wishes[i].dispatch = 0;
+            groups[i].dispatch = 0;
             fresh--;
         }
-        add_wish(s, &set, &wishes[i], i);
+        add_random_group(s, &set, &groups[i], i);
     }
     EXPECT_OK(s, suite_try(&set, store, &refused));
     for (size_t i = 0; i < refused.count; i++) {
@@ -145,14 +146,14 @@ static void run_round(suite *s, pawl_store *store, model *m, unsigned round)
     }
     model before = *m;
     for (unsigned i = 0; i < count; i++) {
-        bool is_applied = is_possible(&before, &wishes[i]);
+        bool is_applied = is_possible(&before, &groups[i]);
         if (is_refused[i] == is_applied)
             suite_fail(s, __FILE__, __LINE__, "round %u, group %u: %s, though it %s possible",
                        round, i, is_refused[i] ? "refused" : "applied",
                        is_applied ? "was" : "wasn't");
         if (is_applied)
-            apply(m, &wishes[i]);
-        if (is_applied && wishes[i].dispatch > before.dispatches)
+            apply(m, &groups[i]);
+        if (is_applied && groups[i].dispatch > before.dispatches)
             m->dispatches++;
     }
 }

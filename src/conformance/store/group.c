@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "conformance/suite/picture.h"
+#include "conformance/suite/sample_rows.h"
 
 #define ORDER(s) ((s)->tables[SUITE_ORDER])
 
@@ -14,109 +14,109 @@ static void add_update(suite_set *set, unsigned number, int64_t version, const c
 
 /* ---- One bad change of each refusable kind ------------------------------ */
 
-typedef void bad_function(const suite_world *world, suite_set *set);
+typedef void bad_function(const suite_sample_rows *sample, suite_set *set);
 
-static void bad_queue_settle(const suite_world *world, suite_set *set)
+static void bad_queue_settle(const suite_sample_rows *sample, suite_set *set)
 {
     ADD(set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
-        .seq = world->free_seq);
+        .seq = sample->free_seq);
 }
 
-static void bad_inbox_entry(const suite_world *world, suite_set *set)
+static void bad_inbox_entry(const suite_sample_rows *sample, suite_set *set)
 {
-    (void)world;
+    (void)sample;
     ADD(set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("known"), .at = SUITE_NOW);
 }
 
-static void bad_saga_delete(const suite_world *world, suite_set *set)
+static void bad_saga_delete(const suite_sample_rows *sample, suite_set *set)
 {
-    (void)world;
+    (void)sample;
     ADD(set, saga_delete, .table = ORDER(set->s), .id = suite_saga_id(3), .version = 9);
 }
 
-static void bad_saga_insert(const suite_world *world, suite_set *set)
+static void bad_saga_insert(const suite_sample_rows *sample, suite_set *set)
 {
-    (void)world;
+    (void)sample;
     ADD(set, saga_insert, .table = ORDER(set->s), .id = suite_saga_id(20),
         .main = pawl_value_text(TEXT("ref-3")), .metadata = TEXT("{}"), .data = TEXT("{}"),
         .type_version = TEXT("1.0"));
 }
 
-static void bad_saga_update(const suite_world *world, suite_set *set)
+static void bad_saga_update(const suite_sample_rows *sample, suite_set *set)
 {
-    (void)world;
+    (void)sample;
     add_update(set, 3, 9, "{\"bad\":true}");
 }
 
-static void bad_event_append(const suite_world *world, suite_set *set)
+static void bad_event_append(const suite_sample_rows *sample, suite_set *set)
 {
-    (void)world;
+    (void)sample;
     ADD(set, event_append, .stream = TEXT("Account/2"), .version = 1, .is_first = true,
         .event = suite_event(set->s, TEXT("late")));
 }
 
-static void bad_checkpoint_set(const suite_world *world, suite_set *set)
+static void bad_checkpoint_set(const suite_sample_rows *sample, suite_set *set)
 {
-    (void)world;
+    (void)sample;
     ADD(set, checkpoint_set, .name = TEXT("totals"), .from = 9, .to = 10, .at = SUITE_NOW);
 }
 
-static void bad_outbox_reset(const suite_world *world, suite_set *set)
+static void bad_outbox_reset(const suite_sample_rows *sample, suite_set *set)
 {
-    ADD(set, outbox_reset, .id = world->held_after, .action = PAWL_OUTBOX_RETRY, .at = SUITE_NOW);
+    ADD(set, outbox_reset, .id = sample->held_after, .action = PAWL_OUTBOX_RETRY, .at = SUITE_NOW);
 }
 
-static void bad_timeout_settle(const suite_world *world, suite_set *set)
+static void bad_timeout_settle(const suite_sample_rows *sample, suite_set *set)
 {
-    (void)world;
+    (void)sample;
     ADD(set, timeout_settle, .id = suite_timeout_id(4), .has_owner = true,
         .owner = suite_session_id(70));
 }
 
-static void bad_outbox_settle(const suite_world *world, suite_set *set)
+static void bad_outbox_settle(const suite_sample_rows *sample, suite_set *set)
 {
-    ADD(set, outbox_settle, .id = world->outbox_id + 1000, .state = PAWL_OUTBOX_DISPATCHED,
+    ADD(set, outbox_settle, .id = sample->outbox_id + 1000, .state = PAWL_OUTBOX_DISPATCHED,
         .attempts = 1, .outcome = PAWL_ATTEMPT_SUCCESS, .at = SUITE_NOW);
 }
 
-static void bad_leased_batch_remove(const suite_world *world, suite_set *set)
+static void bad_leased_batch_remove(const suite_sample_rows *sample, suite_set *set)
 {
     ADD(set, leased_batch_remove, .partition = TEXT("Bills/3"), .session = suite_session_id(99),
-        .ids = &world->unleased_id, .id_count = 1);
+        .ids = &sample->unleased_id, .id_count = 1);
 }
 
-static void bad_timeout_set(const suite_world *world, suite_set *set)
+static void bad_timeout_set(const suite_sample_rows *sample, suite_set *set)
 {
-    (void)world;
+    (void)sample;
     ADD(set, timeout_set, .id = suite_timeout_id(4), .destination = TEXT("orders"),
         .due = SUITE_NOW, .is_new = true);
 }
 
-static void bad_outbox_add(const suite_world *world, suite_set *set)
+static void bad_outbox_add(const suite_sample_rows *sample, suite_set *set)
 {
-    (void)world;
+    (void)sample;
     ADD(set, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = TEXT("Order/1"),
         .version = 1, .endpoint = TEXT("suite"), .destination = TEXT("billing"),
         .message = suite_message(set->s, TEXT("another")), .at = SUITE_NOW);
 }
 
-static void bad_queue_send(const suite_world *world, suite_set *set)
+static void bad_queue_send(const suite_sample_rows *sample, suite_set *set)
 {
-    (void)world;
+    (void)sample;
     ADD(set, queue_send, .queue = TEXT("orders"), .message = suite_message(set->s, TEXT("w-2")),
         .due = SUITE_NOW, .is_new = true);
 }
 
-static void bad_aggregator_remove(const suite_world *world, suite_set *set)
+static void bad_aggregator_remove(const suite_sample_rows *sample, suite_set *set)
 {
-    (void)world;
+    (void)sample;
     ADD(set, aggregator_remove, .partition = TEXT("Bills/3"), .correlation_id = TEXT("none"),
         .is_checked = true);
 }
 
-static void bad_dead_set(const suite_world *world, suite_set *set)
+static void bad_dead_set(const suite_sample_rows *sample, suite_set *set)
 {
-    (void)world;
+    (void)sample;
     ADD(set, dead_set, .is_remove = true, .is_checked = true, .endpoint = TEXT("suite"),
         .message = suite_message(set->s, TEXT("none")), .at = SUITE_NOW);
 }
@@ -152,24 +152,24 @@ _Static_assert(BAD_COUNT == 0 PAWL_CHANGE_KINDS(COUNT_REFUSABLE), "a row for eac
  * applicable. */
 static void a_refused_group_leaves_nothing_of_any_kind(suite *s)
 {
-    suite_world world;
-    pawl_store *a = suite_open(s), *b = suite_open(s);
-    suite_world_make(&world, s, a);
+    suite_sample_rows sample;
+    pawl_store       *a = suite_open(s), *b = suite_open(s);
+    suite_sample_rows_make(&sample, s, a);
     COMMIT_ONE(s, a, saga_insert, .table = s->tables[SUITE_TWIN], .id = suite_saga_id(5),
                .main = pawl_value_text(TEXT("c")), .metadata = TEXT("{}"), .data = TEXT("{}"),
                .type_version = TEXT("1.0"));
-    pawl_text before = suite_picture(s, b);
+    pawl_text before = suite_dump(s, b);
     for (size_t i = 0; i < BAD_COUNT; i++) {
         suite_set set = suite_changes(s);
         suite_unit(&set, 0, 0);
-        suite_world_add_good(&world, &set);
+        suite_sample_rows_add_changes(&sample, &set);
         suite_unit(&set, 3, 1);
         ADD(&set, saga_update, .table = s->tables[SUITE_TWIN], .id = suite_saga_id(5),
             .version = (int64_t)i + 1, .metadata = TEXT("{}"), .data = TEXT("{}"),
             .type_version = TEXT("1.0"));
         ADD(&set, outbox_block, .source = TEXT("Nobody/1"), .after = 0);
         suite_unit(&set, 1, 0);
-        bad_rows[i].add(&world, &set);
+        bad_rows[i].add(&sample, &set);
         suite_unit(&set, 2, 0);
         ADD(&set, queue_send, .queue = TEXT("billing"), .due = SUITE_NOW,
             .message = suite_message(s, TEXT("from unit 2")));
@@ -179,18 +179,18 @@ static void a_refused_group_leaves_nothing_of_any_kind(suite *s)
         EXPECT_EQ(s, refused.items[0].reason, bad_rows[i].reason);
         EXPECT_EQ(s, refused.items[0].unit, 1);
         EXPECT_EQ(s, refused.items[0].group, 0);
-        EXPECT_TEXT(s, suite_picture(s, b), before);
+        EXPECT_TEXT(s, suite_dump(s, b), before);
         EXPECT_EQ(s, suite_load_id(s, b, SUITE_TWIN, 5).version, (int64_t)i + 2);
     }
 }
 
 static void the_same_group_lands_whole_when_nothing_is_bad(suite *s)
 {
-    suite_world world;
-    pawl_store *a = suite_open(s), *b = suite_open(s);
-    suite_world_make(&world, s, a);
+    suite_sample_rows sample;
+    pawl_store       *a = suite_open(s), *b = suite_open(s);
+    suite_sample_rows_make(&sample, s, a);
     suite_set set = suite_changes(s);
-    suite_world_add_good(&world, &set);
+    suite_sample_rows_add_changes(&sample, &set);
 #define HAS_ONE(name, is_refusable) EXPECT(s, set.changes.name.count > 0);
     PAWL_CHANGE_KINDS(HAS_ONE)
 #undef HAS_ONE
@@ -224,14 +224,14 @@ static void the_same_group_lands_whole_when_nothing_is_bad(suite *s)
 
 static void all_refusals_are_named_at_once(suite *s)
 {
-    suite_world world;
-    pawl_store *a = suite_open(s);
-    suite_world_make(&world, s, a);
-    pawl_text before = suite_picture(s, a);
+    suite_sample_rows sample;
+    pawl_store       *a = suite_open(s);
+    suite_sample_rows_make(&sample, s, a);
+    pawl_text before = suite_dump(s, a);
     suite_set set    = suite_changes(s);
     for (size_t i = 0; i < BAD_COUNT; i++) {
         suite_unit(&set, (uint32_t)i, (uint32_t)i);
-        bad_rows[i].add(&world, &set);
+        bad_rows[i].add(&sample, &set);
     }
     suite_unit(&set, BAD_COUNT, BAD_COUNT);
     ADD(&set, queue_send, .queue = TEXT("other"), .due = SUITE_NOW,
@@ -245,7 +245,7 @@ static void all_refusals_are_named_at_once(suite *s)
         EXPECT_EQ(s, refusal->reason, bad_rows[i].reason);
         EXPECT_EQ(s, refusal->group, i);
     }
-    EXPECT_TEXT(s, suite_picture(s, a), before);
+    EXPECT_TEXT(s, suite_dump(s, a), before);
     EXPECT_EQ(s, suite_queue(s, a, TEXT("other")).count, 1);
 }
 
@@ -361,16 +361,16 @@ static pawl_store *replace(suite *s, pawl_store *replaced)
 
 static void a_replaced_worker_is_fenced_off(suite *s)
 {
-    suite_world world;
-    pawl_store *a = suite_open(s), *b = suite_open(s);
-    suite_world_make(&world, s, a);
-    pawl_text before = suite_picture(s, b);
+    suite_sample_rows sample;
+    pawl_store       *a = suite_open(s), *b = suite_open(s);
+    suite_sample_rows_make(&sample, s, a);
+    pawl_text before = suite_dump(s, b);
     replace(s, a);
     suite_set     set = suite_changes(s);
     pawl_refusals refused;
-    suite_world_add_good(&world, &set);
+    suite_sample_rows_add_changes(&sample, &set);
     EXPECT_CODE(s, suite_try(&set, a, &refused), PAWL_EFENCED);
-    EXPECT_TEXT(s, suite_picture(s, b), before);
+    EXPECT_TEXT(s, suite_dump(s, b), before);
     COMMIT_ONE(s, b, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("other"),
                .at = SUITE_NOW);
 }

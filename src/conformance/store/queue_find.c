@@ -121,7 +121,8 @@ static void a_retried_message_is_found_with_its_error(suite *s)
     EXPECT_CODE(s, pawl_store_queue_find(b, &query, s->arena, &found, &s->error), PAWL_EINVAL);
 }
 
-static void bury(suite *s, pawl_store *store, const char *id, const char *queue, pawl_time at)
+static void add_dead_letter(suite *s, pawl_store *store, const char *id, const char *queue,
+                            pawl_time at)
 {
     COMMIT_ONE(s, store, dead_set, .endpoint = TEXT("orders"), .queue = pawl_text_of(queue),
                .message = suite_message(s, pawl_text_of(id)), .code = TEXT("X"), .error = TEXT("x"),
@@ -134,10 +135,10 @@ static void letters_are_counted_by_queue(suite *s)
     pawl_dead_counts counts;
     EXPECT_OK(s, pawl_store_dead_count(b, s->arena, &counts, &s->error));
     EXPECT_EQ(s, counts.count, 0);
-    bury(s, a, "m-1", "line", SUITE_NOW + 3);
-    bury(s, a, "m-2", "billing", SUITE_NOW + 1);
-    bury(s, a, "m-3", "line", SUITE_NOW + 2);
-    bury(s, a, "m-4", "", SUITE_NOW + 4);
+    add_dead_letter(s, a, "m-1", "line", SUITE_NOW + 3);
+    add_dead_letter(s, a, "m-2", "billing", SUITE_NOW + 1);
+    add_dead_letter(s, a, "m-3", "line", SUITE_NOW + 2);
+    add_dead_letter(s, a, "m-4", "", SUITE_NOW + 4);
     EXPECT_OK(s, pawl_store_dead_count(b, s->arena, &counts, &s->error));
     EXPECT_EQ(s, counts.count, 3);
     EXPECT_TEXT(s, counts.items[0].queue, TEXT(""));
@@ -165,8 +166,8 @@ static void a_queue_is_known_by_what_is_in_it_and_by_its_readers(suite *s)
     pawl_store      *a = suite_open(s), *b = suite_open(s);
     pawl_queue_infos infos;
     send_four(s, a);
-    bury(s, a, "m-9", "given up", SUITE_NOW);
-    bury(s, a, "m-10", "", SUITE_NOW);
+    add_dead_letter(s, a, "m-9", "given up", SUITE_NOW);
+    add_dead_letter(s, a, "m-10", "", SUITE_NOW);
     COMMIT_ONE(s, b, subscription_set, .type = TEXT("Placed"), .queue = TEXT("quiet"));
     COMMIT_ONE(s, b, subscription_set, .type = TEXT("route:bank"), .queue = TEXT("quiet"));
     COMMIT_ONE(s, b, subscription_set, .type = TEXT("inbox_retention:7"), .queue = TEXT("quiet"));

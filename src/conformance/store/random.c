@@ -12,12 +12,12 @@
 #define MARKS_MAX 3
 
 /* Changes of a group of one unit: inbox entries and one saga's update. */
-typedef struct wish {
+typedef struct random_group {
     unsigned keys[MARKS_MAX];
     unsigned key_count;
     unsigned saga;
     int64_t  version;
-} wish;
+} random_group;
 
 /* Rows that must be in the store. */
 typedef struct model {
@@ -35,87 +35,88 @@ static pawl_text key_name(suite *s, unsigned key)
     return suite_printf(s, "key-%u", key);
 }
 
-/* A key that the wish does not have yet. */
-static unsigned fresh_key(suite *s, const wish *w)
+/* A key that the group does not have yet. */
+static unsigned fresh_key(suite *s, const random_group *it)
 {
     for (;;) {
         unsigned key   = below(s, KEYS);
         bool     is_in = false;
-        for (unsigned i = 0; i < w->key_count; i++)
-            is_in |= w->keys[i] == key;
+        for (unsigned i = 0; i < it->key_count; i++)
+            is_in |= it->keys[i] == key;
         if (!is_in)
             return key;
     }
 }
 
-static wish make_wish(suite *s, const model *m)
+static random_group make_random_group(suite *s, const model *m)
 {
-    wish w    = {.saga = below(s, SAGAS)};
-    w.version = m->versions[w.saga] - (below(s, 4) == 0 ? 1 : 0);
-    for (unsigned count = below(s, MARKS_MAX + 1); w.key_count < count;) {
-        w.keys[w.key_count] = fresh_key(s, &w);
-        w.key_count++;
+    random_group it = {.saga = below(s, SAGAS)};
+    it.version      = m->versions[it.saga] - (below(s, 4) == 0 ? 1 : 0);
+    for (unsigned count = below(s, MARKS_MAX + 1); it.key_count < count;) {
+        it.keys[it.key_count] = fresh_key(s, &it);
+        it.key_count++;
     }
-    return w;
+    return it;
 }
 
-static void add_wish(suite *s, suite_set *set, const wish *w, unsigned round, unsigned group)
+static void add_random_group(suite *s, suite_set *set, const random_group *it, unsigned round,
+                             unsigned group)
 {
     suite_unit(set, group, group);
-    for (unsigned i = 0; i < w->key_count; i++)
-        ADD(set, inbox_entry, .endpoint = TEXT("keys"), .message_id = key_name(s, w->keys[i]),
+    for (unsigned i = 0; i < it->key_count; i++)
+        ADD(set, inbox_entry, .endpoint = TEXT("keys"), .message_id = key_name(s, it->keys[i]),
             .at = SUITE_NOW);
-    ADD(set, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(w->saga + 1),
-        .version = w->version, .metadata = TEXT("{}"), .data = TEXT("{}"),
+    ADD(set, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(it->saga + 1),
+        .version = it->version, .metadata = TEXT("{}"), .data = TEXT("{}"),
         .type_version = TEXT("1.0"));
     ADD(set, queue_send, .queue = TEXT("witness"), .due = SUITE_NOW,
         .message = suite_message(s, suite_printf(s, "round-%u-%u", round, group)));
 }
 
 /* Does another group of the set use the key, or the saga at its current version? */
-static bool is_rivalled(const wish *wishes, unsigned count, unsigned group, int key)
+static bool is_rivalled(const random_group *groups, unsigned count, unsigned group, int key)
 {
     for (unsigned i = 0; i < count; i++) {
         if (i == group)
             continue;
-        if (key < 0 && wishes[i].saga == wishes[group].saga)
+        if (key < 0 && groups[i].saga == groups[group].saga)
             return true;
-        for (unsigned j = 0; key >= 0 && j < wishes[i].key_count; j++)
-            if (wishes[i].keys[j] == (unsigned)key)
+        for (unsigned j = 0; key >= 0 && j < groups[i].key_count; j++)
+            if (groups[i].keys[j] == (unsigned)key)
                 return true;
     }
     return false;
 }
 
 /* A refusal is correct if the model or another group of the set explains it. */
-static void check_refusal(suite *s, const pawl_refusal *refusal, const wish *wishes, unsigned count,
-                          const model *m)
+static void check_refusal(suite *s, const pawl_refusal *refusal, const random_group *groups,
+                          unsigned count, const model *m)
 {
-    const wish *w = &wishes[refusal->group];
+    const random_group *it = &groups[refusal->group];
     EXPECT_EQ(s, refusal->unit, refusal->group);
     if (refusal->kind == pawl_change_saga_update) {
         EXPECT_EQ(s, refusal->reason, PAWL_ECONFLICT);
-        EXPECT(s, w->version != m->versions[w->saga] ||
-                      is_rivalled(wishes, count, refusal->group, -1));
+        EXPECT(s, it->version != m->versions[it->saga] ||
+                      is_rivalled(groups, count, refusal->group, -1));
         return;
     }
     bool is_explained = false;
     EXPECT_EQ(s, refusal->kind, pawl_change_inbox_entry);
     EXPECT_EQ(s, refusal->reason, PAWL_EDUPLICATE);
-    for (unsigned i = 0; i < w->key_count; i++)
+    for (unsigned i = 0; i < it->key_count; i++)
         is_explained |=
-            m->known[w->keys[i]] || is_rivalled(wishes, count, refusal->group, (int)w->keys[i]);
+            m->known[it->keys[i]] || is_rivalled(groups, count, refusal->group, (int)it->keys[i]);
     EXPECT(s, is_explained);
 }
 
 /* Applies the group to the model; it must have been possible. */
-static void apply(suite *s, model *m, const wish *w)
+static void apply(suite *s, model *m, const random_group *it)
 {
-    EXPECT_EQ(s, w->version, m->versions[w->saga]);
-    m->versions[w->saga]++;
-    for (unsigned i = 0; i < w->key_count; i++) {
-        EXPECT(s, !m->known[w->keys[i]]);
-        m->known[w->keys[i]] = true;
+    EXPECT_EQ(s, it->version, m->versions[it->saga]);
+    m->versions[it->saga]++;
+    for (unsigned i = 0; i < it->key_count; i++) {
+        EXPECT(s, !m->known[it->keys[i]]);
+        m->known[it->keys[i]] = true;
     }
 }
 
@@ -130,25 +131,25 @@ static void compare(suite *s, pawl_store *store, const model *m, int64_t sent)
 
 static void run_round(suite *s, pawl_store *store, model *m, unsigned round, int64_t *sent)
 {
-    wish          wishes[GROUPS_MAX];
+    random_group  groups[GROUPS_MAX];
     bool          is_refused[GROUPS_MAX] = {false};
     unsigned      count                  = 1 + below(s, GROUPS_MAX);
     pawl_refusals refused;
     suite_set     set = suite_changes(s);
     for (unsigned i = 0; i < count; i++) {
-        wishes[i] = make_wish(s, m);
-        add_wish(s, &set, &wishes[i], round, i);
+        groups[i] = make_random_group(s, m);
+        add_random_group(s, &set, &groups[i], round, i);
     }
     EXPECT_OK(s, suite_try(&set, store, &refused));
     for (size_t i = 0; i < refused.count; i++) {
         EXPECT(s, refused.items[i].group < count);
         is_refused[refused.items[i].group] = true;
-        check_refusal(s, &refused.items[i], wishes, count, m);
+        check_refusal(s, &refused.items[i], groups, count, m);
     }
     for (unsigned i = 0; i < count; i++) {
         if (is_refused[i])
             continue;
-        apply(s, m, &wishes[i]);
+        apply(s, m, &groups[i]);
         ++*sent;
     }
 }

@@ -5,17 +5,17 @@
  */
 #include "support/fault_memory.h"
 
-#include "conformance/suite/picture.h"
 #include "conformance/suite/run.h"
+#include "conformance/suite/sample_rows.h"
 #include "pawl/store_driver.h"
 #include "support/tests.h"
 
 /* Changes of every kind, with a second one of some rows; and in group 1 some more, which are refused, because the
  * saga that one of them updates is not at that version. */
-static suite_set changes_of_every_kind(suite *s, const suite_world *world)
+static suite_set changes_of_every_kind(suite *s, const suite_sample_rows *sample)
 {
     suite_set set = suite_changes(s);
-    suite_world_add_good(world, &set);
+    suite_sample_rows_add_changes(sample, &set);
     ADD(&set, timeout_set, .id = suite_timeout_id(14), .saga_id = suite_saga_id(9),
         .name = TEXT("delivery"), .destination = TEXT("orders"), .due = SUITE_NOW + 9);
     ADD(&set, outbox_block, .source = TEXT("Order/2"), .is_unblock = true);
@@ -37,29 +37,29 @@ static void expect_refusal(suite *s, const pawl_refusals *refused)
                      "expected version 4, it is gone"));
 }
 
-/* Commits to a new world, while the n-th allocation fails; 0: none does. If one fails, nothing was applied, and the
- * same set can be committed then. `after` is the picture of the world in the end, in the arena. */
+/* Commits to a new store with the sample rows, while the n-th allocation fails; 0: none does. If one fails, nothing was applied, and the
+ * same set can be committed then. `after` is the dump of the store in the end, in the arena. */
 static pawl_code commit_without(long n, pawl_arena *arena, pawl_text *after)
 {
-    suite_address address = {.url = "memory:short"};
-    suite_tables  tables;
-    suite         s = {.address = &address, .arena = pawl_arena_create(0)};
-    suite_world   world;
+    suite_address     address = {.url = "memory:short"};
+    suite_tables      tables;
+    suite             s = {.address = &address, .arena = pawl_arena_create(0)};
+    suite_sample_rows sample;
     suite_tables_make(&tables, &address);
     memcpy(s.tables, tables.list, sizeof s.tables);
     if (setjmp(s.failed) != 0)
         fail_msg("%s", s.failure);
     pawl_store *store = suite_open(&s);
-    suite_world_make(&world, &s, store);
-    pawl_text before = suite_picture(&s, store);
-    suite_set set    = changes_of_every_kind(&s, &world);
+    suite_sample_rows_make(&sample, &s, store);
+    pawl_text before = suite_dump(&s, store);
+    suite_set set    = changes_of_every_kind(&s, &sample);
     /* A small arena, so that refusals ask for memory as well. */
     pawl_refusals refused = {.arena = pawl_arena_create(16)};
     fault_memory_begin(n);
     pawl_code code = pawl_store_commit(store, &set.changes, &refused, NULL);
     fault_memory_pause();
     if (code == PAWL_ENOMEM) {
-        EXPECT_TEXT(&s, suite_picture(&s, store), before);
+        EXPECT_TEXT(&s, suite_dump(&s, store), before);
         EXPECT_EQ(&s, suite_stats_of(&s, store, SUITE_NOW).counters.messages, 0);
         EXPECT_EQ(&s, refused.count, 0);
         refused = (pawl_refusals){.arena = refused.arena};
@@ -67,7 +67,7 @@ static pawl_code commit_without(long n, pawl_arena *arena, pawl_text *after)
     }
     expect_refusal(&s, &refused);
     EXPECT_EQ(&s, suite_stats_of(&s, store, SUITE_NOW).counters.messages, 3);
-    *after = pawl_arena_printf(arena, "%s", suite_picture_unnumbered(&s, store));
+    *after = pawl_arena_printf(arena, "%s", suite_dump_unnumbered(&s, store));
     EXPECT(&s, strstr(after->data, "w-9") == NULL); /* of the group that was refused */
     suite_close_all(&s);
     pawl_arena_destroy(refused.arena);
@@ -89,7 +89,7 @@ TEST(a_commit_without_memory_leaves_nothing)
         assert_string_equal(after.data, expected.data);
     }
     assert_int_equal(code, PAWL_OK);
-    assert_false(fault_memory_is_met());
+    assert_false(fault_memory_was_reached());
     pawl_allocator_set(NULL);
     assert_in_range(n, 30, 1000); /* the commit allocates that often at least */
 }
@@ -160,7 +160,7 @@ TEST(a_claim_without_memory_takes_nothing)
             pawl_arena_destroy(arena);
         }
         assert_int_equal(code, PAWL_OK);
-        assert_false(fault_memory_is_met());
+        assert_false(fault_memory_was_reached());
         assert_in_range(n, 3, 100);
         test_now(store);
     }

@@ -1,14 +1,14 @@
-/* picture.c - a store with rows of every kind, and all that can be read of it as one text: two equal texts prove that
+/* sample_rows.c - a store with rows of every kind, and all that can be read of it as one text: two equal texts prove that
  * nothing was written.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "conformance/suite/picture.h"
+#include "conformance/suite/sample_rows.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- The world ---------------------------------------------------------- */
+/* ---- The sample rows ---------------------------------------------------------- */
 
 static void add_bill(suite_set *set, const char *partition, const char *key)
 {
@@ -71,7 +71,7 @@ static int64_t make_dead(suite *s, pawl_store *store)
     return rows.items[3].id;
 }
 
-void suite_world_make(suite_world *world, suite *s, pawl_store *store)
+void suite_sample_rows_make(suite_sample_rows *rows, suite *s, pawl_store *store)
 {
     suite_set set = suite_changes(s);
     add_events(&set);
@@ -97,22 +97,22 @@ void suite_world_make(suite_world *world, suite *s, pawl_store *store)
         .message = suite_message(s, TEXT("d-1")), .code = TEXT("EPERSIST"), .at = SUITE_NOW);
     ADD(&set, subscription_set, .type = TEXT("Placed"), .queue = TEXT("orders"));
     COMMIT(&set, store);
-    world->dead_id     = make_dead(s, store);
-    world->claimed_seq = suite_claim(s, store, TEXT("orders"), SUITE_NOW + 1, 1).items[0].seq;
-    world->free_seq    = suite_queue(s, store, TEXT("orders")).items[1].seq;
+    rows->dead_id     = make_dead(s, store);
+    rows->claimed_seq = suite_claim(s, store, TEXT("orders"), SUITE_NOW + 1, 1).items[0].seq;
+    rows->free_seq    = suite_queue(s, store, TEXT("orders")).items[1].seq;
     EXPECT_EQ(s, suite_claim_timeouts(s, store, 70, SUITE_NOW + 1, 1).count, 1);
-    world->outbox_id   = suite_outbox_rows(s, store, PAWL_OUTBOX_PENDING).items[0].id;
-    world->held_after  = suite_outbox_rows(s, store, PAWL_OUTBOX_PENDING).items[1].id;
-    world->snapshot_id = suite_snapshot_of(s, store, TEXT("Bills"), 70, SUITE_NOW).items[0].id;
-    world->unleased_id = suite_rows(s, store, TEXT("Bills/3")).items[0].id;
+    rows->outbox_id   = suite_outbox_rows(s, store, PAWL_OUTBOX_PENDING).items[0].id;
+    rows->held_after  = suite_outbox_rows(s, store, PAWL_OUTBOX_PENDING).items[1].id;
+    rows->snapshot_id = suite_snapshot_of(s, store, TEXT("Bills"), 70, SUITE_NOW).items[0].id;
+    rows->unleased_id = suite_rows(s, store, TEXT("Bills/3")).items[0].id;
     EXPECT_EQ(s, suite_snapshot_of(s, store, TEXT("Bills/2"), 71, SUITE_NOW).count, 1);
 }
 
-static void add_good_refusable(const suite_world *world, suite_set *set)
+static void add_good_refusable(const suite_sample_rows *rows, suite_set *set)
 {
     const pawl_saga_table *order = set->s->tables[SUITE_ORDER];
     ADD(set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
-        .seq = world->claimed_seq);
+        .seq = rows->claimed_seq);
     ADD(set, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("new"), .at = SUITE_NOW);
     ADD(set, saga_delete, .table = order, .id = suite_saga_id(1), .version = 1);
     add_order(set, 4);
@@ -121,24 +121,24 @@ static void add_good_refusable(const suite_world *world, suite_set *set)
         .type_version = TEXT("2.0"));
     add_event(set, "Account/1", 3, true);
     ADD(set, checkpoint_set, .name = TEXT("totals"), .from = 5, .to = 8, .at = SUITE_NOW);
-    ADD(set, outbox_reset, .id = world->dead_id, .action = PAWL_OUTBOX_DISCARD,
+    ADD(set, outbox_reset, .id = rows->dead_id, .action = PAWL_OUTBOX_DISCARD,
         .note = TEXT("no longer wanted"), .at = SUITE_NOW);
     ADD(set, timeout_settle, .id = suite_timeout_id(1), .has_owner = true,
         .owner = suite_session_id(70), .generation = 1);
-    ADD(set, outbox_settle, .id = world->outbox_id, .source = TEXT("Order/1"),
+    ADD(set, outbox_settle, .id = rows->outbox_id, .source = TEXT("Order/1"),
         .state = PAWL_OUTBOX_DISPATCHED, .attempts = 1, .outcome = PAWL_ATTEMPT_SUCCESS,
         .at = SUITE_NOW);
     ADD(set, leased_batch_remove, .partition = TEXT("Bills"), .session = suite_session_id(70),
-        .ids = &world->snapshot_id, .id_count = 1);
+        .ids = &rows->snapshot_id, .id_count = 1);
     add_timeout(set, 13, 9, "delivery");
     add_outbox(set, 4, "Order/4", 1);
 }
 
-void suite_world_add_good(const suite_world *world, suite_set *set)
+void suite_sample_rows_add_changes(const suite_sample_rows *rows, suite_set *set)
 {
-    add_good_refusable(world, set);
+    add_good_refusable(rows, set);
     ADD(set, timeout_cancel, .saga_id = suite_saga_id(9), .name = TEXT("payment"));
-    ADD(set, outbox_block, .source = TEXT("Order/2"), .after = world->held_after);
+    ADD(set, outbox_block, .source = TEXT("Order/2"), .after = rows->held_after);
     add_fold(set, 2);
     ADD(set, queue_send, .queue = TEXT("billing"), .due = SUITE_NOW,
         .message = suite_message(set->s, TEXT("sent")));
@@ -160,18 +160,18 @@ void suite_world_add_good(const suite_world *world, suite_set *set)
                   .outcome    = TEXT("handled")});
 }
 
-/* ---- The picture -------------------------------------------------------- */
+/* ---- The dump ----------------------------------------------------------- */
 
-typedef struct picture {
+typedef struct dump {
     suite *s;
     char  *data;
     size_t size;
     size_t capacity;
-} picture;
+} dump;
 
-static void draw(picture *p, const char *format, ...) PAWL_PRINTF(2, 3);
+static void draw(dump *p, const char *format, ...) PAWL_PRINTF(2, 3);
 
-static void draw(picture *p, const char *format, ...)
+static void draw(dump *p, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -181,20 +181,20 @@ static void draw(picture *p, const char *format, ...)
     p->size += (size_t)size;
 }
 
-static void draw_message(picture *p, const pawl_message *message)
+static void draw_message(dump *p, const pawl_message *message)
 {
     draw(p, " [%.*s|%.*s|%.*s|%.*s]", PAWL_TEXT_ARGS(message->id), PAWL_TEXT_ARGS(message->type),
          PAWL_TEXT_ARGS(message->body), PAWL_TEXT_ARGS(message->headers));
 }
 
-static void draw_uuid(picture *p, pawl_uuid uuid)
+static void draw_uuid(dump *p, pawl_uuid uuid)
 {
     char text[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(uuid, text);
     draw(p, " %s", text);
 }
 
-static void draw_queue(picture *p, pawl_store *store, pawl_text queue)
+static void draw_queue(dump *p, pawl_store *store, pawl_text queue)
 {
     pawl_queue_rows rows = suite_queue(p->s, store, queue);
     for (size_t i = 0; i < rows.count; i++) {
@@ -207,7 +207,7 @@ static void draw_queue(picture *p, pawl_store *store, pawl_text queue)
     }
 }
 
-static void draw_sagas(picture *p, pawl_store *store)
+static void draw_sagas(dump *p, pawl_store *store)
 {
     for (unsigned i = 1; i <= 20; i++) {
         pawl_saga_row row = suite_load_id(p->s, store, SUITE_ORDER, i);
@@ -219,7 +219,7 @@ static void draw_sagas(picture *p, pawl_store *store)
     }
 }
 
-static void draw_timeouts(picture *p, pawl_store *store)
+static void draw_timeouts(dump *p, pawl_store *store)
 {
     pawl_timeout_rows rows = suite_timeouts(p->s, store);
     for (size_t i = 0; i < rows.count; i++) {
@@ -234,7 +234,7 @@ static void draw_timeouts(picture *p, pawl_store *store)
     }
 }
 
-static void draw_outbox(picture *p, pawl_store *store)
+static void draw_outbox(dump *p, pawl_store *store)
 {
     for (int state = PAWL_OUTBOX_PENDING; state <= PAWL_OUTBOX_DISCARDED; state++) {
         pawl_outbox_rows rows = suite_outbox_rows(p->s, store, (pawl_outbox_state)state);
@@ -250,7 +250,7 @@ static void draw_outbox(picture *p, pawl_store *store)
     }
 }
 
-static void draw_events(picture *p, pawl_store *store)
+static void draw_events(dump *p, pawl_store *store)
 {
     static const char *const streams[] = {"Account/1", "Account/2"};
     for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
@@ -268,7 +268,7 @@ static void draw_events(picture *p, pawl_store *store)
     draw(p, "checkpoint at %" PRId64 "\n", suite_checkpoint(p->s, store, TEXT("totals")));
 }
 
-static void draw_aggregators(picture *p, pawl_store *store)
+static void draw_aggregators(dump *p, pawl_store *store)
 {
     static const char *const partitions[] = {"Bills", "Bills/2", "Bills/3", "Bills/4"};
     for (size_t i = 0; i < sizeof partitions / sizeof partitions[0]; i++) {
@@ -290,7 +290,7 @@ static void draw_aggregators(picture *p, pawl_store *store)
              flushes.items[i].attempts, PAWL_TEXT_ARGS(flushes.items[i].error));
 }
 
-static void draw_rest(picture *p, pawl_store *store)
+static void draw_rest(dump *p, pawl_store *store)
 {
     static const char *const ids[] = {"known", "new", "d-1", "d-2", "group-1"};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
@@ -314,10 +314,10 @@ static void draw_rest(picture *p, pawl_store *store)
         draw(p, "line %.*s\n", PAWL_TEXT_ARGS(lines.items[i].entry.message_id));
 }
 
-pawl_text suite_picture(suite *s, pawl_store *store)
+pawl_text suite_dump(suite *s, pawl_store *store)
 {
-    picture p = {.s = s, .capacity = 64 * 1024};
-    p.data    = pawl_arena_take(s->arena, p.capacity);
+    dump p = {.s = s, .capacity = 64 * 1024};
+    p.data = pawl_arena_take(s->arena, p.capacity);
     EXPECT(s, p.data != NULL);
     draw_queue(&p, store, TEXT("orders"));
     draw_queue(&p, store, TEXT("billing"));
@@ -336,10 +336,10 @@ static void hide_number(char *at)
     memmove(at, end, strlen(end) + 1);
 }
 
-const char *suite_picture_unnumbered(suite *s, pawl_store *store)
+const char *suite_dump_unnumbered(suite *s, pawl_store *store)
 {
     static const char *const rows[] = {"orders ", "billing ", "outbox ", "Bills"};
-    pawl_text                all    = suite_picture(s, store);
+    pawl_text                all    = suite_dump(s, store);
     char                    *hidden = pawl_arena_copy(s->arena, all.data, all.size + 1);
     EXPECT(s, hidden != NULL);
     for (char *line = hidden; line[0] != '\0';
