@@ -21,8 +21,8 @@ static const pawl__sql_failures *failures[2]; /* by pawl__odbc_dialect */
 
 static uint16_t *(*to_wide)(pawl_text text, size_t *size);
 static size_t (*to_narrow)(const uint16_t *wide, size_t units, char *to);
-static pawl_text (*with_extra)(pawl__odbc_extra extra, pawl_text text, void **copy);
-static pawl_text (*without_extra)(pawl__odbc_extra extra, pawl_text text);
+static pawl_text (*with_extra)(pawl__odbc_mark extra, pawl_text text, void **copy);
+static pawl_text (*without_extra)(pawl__odbc_mark extra, pawl_text text);
 
 static int load(void **state)
 {
@@ -37,8 +37,8 @@ static int load(void **state)
     *(void **)&commit_code_of     = test_symbol(module, "pawl__odbc_commit_code_of");
     *(void **)&to_wide            = test_symbol(module, "pawl__odbc_to_wide");
     *(void **)&to_narrow          = test_symbol(module, "pawl__odbc_to_narrow");
-    *(void **)&with_extra         = test_symbol(module, "pawl__odbc_with_extra");
-    *(void **)&without_extra      = test_symbol(module, "pawl__odbc_without_extra");
+    *(void **)&with_extra         = test_symbol(module, "pawl__odbc_with_mark");
+    *(void **)&without_extra      = test_symbol(module, "pawl__odbc_without_mark");
     return 0;
 }
 
@@ -138,7 +138,7 @@ TEST(others_of_servers_are_refused)
 
 /* ---- One more character ----------------------------------------------------- */
 
-static void is_taken_as(pawl__odbc_extra extra, const char *text, const char *taken)
+static void is_taken_as(pawl__odbc_mark extra, const char *text, const char *taken)
 {
     void     *copy = NULL;
     pawl_text made = with_extra(extra, pawl_text_of(text), &copy);
@@ -151,28 +151,28 @@ static void is_taken_as(pawl__odbc_extra extra, const char *text, const char *ta
 /* 'a' and 'a ' are equal to SQL Server, under any collation. */
 TEST(a_text_that_ends_with_a_space_has_one_behind)
 {
-    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "", "");
-    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "a", "a");
-    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "a ", "a \x01");
-    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, " ", " \x01");
-    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "a \x01", "a \x01\x01");
-    is_taken_as(PAWL__ODBC_EXTRA_BEHIND, "\x01", "\x01\x01");
+    is_taken_as(PAWL__ODBC_MARK_BEHIND, "", "");
+    is_taken_as(PAWL__ODBC_MARK_BEHIND, "a", "a");
+    is_taken_as(PAWL__ODBC_MARK_BEHIND, "a ", "a \x01");
+    is_taken_as(PAWL__ODBC_MARK_BEHIND, " ", " \x01");
+    is_taken_as(PAWL__ODBC_MARK_BEHIND, "a \x01", "a \x01\x01");
+    is_taken_as(PAWL__ODBC_MARK_BEHIND, "\x01", "\x01\x01");
 }
 
 /* '' is null to Oracle. */
 TEST(the_empty_text_has_one_before)
 {
-    is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "", "\x01");
-    is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "a ", "a ");
-    is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "\x01", "\x01\x01");
-    is_taken_as(PAWL__ODBC_EXTRA_BEFORE, "\x01z", "\x01\x01z");
+    is_taken_as(PAWL__ODBC_MARK_BEFORE, "", "\x01");
+    is_taken_as(PAWL__ODBC_MARK_BEFORE, "a ", "a ");
+    is_taken_as(PAWL__ODBC_MARK_BEFORE, "\x01", "\x01\x01");
+    is_taken_as(PAWL__ODBC_MARK_BEFORE, "\x01z", "\x01\x01z");
 }
 
 TEST(other_databases_take_a_text_as_it_is)
 {
-    is_taken_as(PAWL__ODBC_NO_EXTRA, "", "");
-    is_taken_as(PAWL__ODBC_NO_EXTRA, "a ", "a ");
-    is_taken_as(PAWL__ODBC_NO_EXTRA, "\x01", "\x01");
+    is_taken_as(PAWL__ODBC_NO_MARK, "", "");
+    is_taken_as(PAWL__ODBC_NO_MARK, "a ", "a ");
+    is_taken_as(PAWL__ODBC_NO_MARK, "\x01", "\x01");
 }
 
 /* ---- UTF-16 ---------------------------------------------------------------- */

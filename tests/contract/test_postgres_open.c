@@ -177,7 +177,7 @@ static void use_both(fixture *p, const char *url)
     pawl_store *second = open_more(p, url);
     pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
     assert_int_equal(h.count, 2);
-    if (strstr(h.last, "say pooler=transaction in the URL") == NULL)
+    if (strstr(h.last, "add pooler=transaction to the URL") == NULL)
         fail_msg("'%s' says nothing of a pooler", h.last);
     /* No session is theirs: no lock says that they live. */
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_workers where \"Process\" = 0"),

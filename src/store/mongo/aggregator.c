@@ -190,7 +190,7 @@ static pawl_code apply_leased_batch_remove(pawl__mongo_run *run)
     pawl_code                       code      = PAWL_OK;
     if (is_leased && run->writer->commits_singly)
         code = look_at_removal(run, removal);
-    if (code != PAWL_OK || run->is_out[0] || removal->id_count == 0)
+    if (code != PAWL_OK || run->is_settled[0] || removal->id_count == 0)
         return code;
     code = pawl__mongo_write(run->writer->store, "aggregator", PAWL__MONGO_REMOVE_MANY, &done,
                              run->writer->error, "q: {_id: {$in: %l}, partition: %t, session?: %u}",

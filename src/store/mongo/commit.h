@@ -59,10 +59,10 @@ typedef struct pawl__mongo_run {
     const struct pawl__mongo_rule *rule;
     const void                   **items;
     size_t                         count;
-    bool                          *is_out; /* by item: refused, or nothing needs to be written */
-    pawl__mongo_scope              scope;
-    const char                    *rows; /* rows that were read, in a round with care */
-    size_t                         row_count;
+    bool             *is_settled; /* by item: refused, or nothing needs to be written */
+    pawl__mongo_scope scope;
+    const char       *rows; /* rows that were read, in a round with care */
+    size_t            row_count;
 } pawl__mongo_run;
 
 #define PAWL__MONGO_NOTHING (-1) /* no write is needed */

@@ -230,7 +230,7 @@ static bool is_behind_refused(const pawl__mongo_run *run, const pawl_event_appen
     size_t i = 0;
     while (run->items[i] != append)
         i++;
-    return i > 0 && run->is_out[i - 1];
+    return i > 0 && run->is_settled[i - 1];
 }
 
 static bool needs_one_before(const void *change)

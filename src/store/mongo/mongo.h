@@ -59,10 +59,10 @@ typedef struct pawl__mongo {
     int64_t    claim;          /* number of the last claim of a queue */
     int64_t    part;           /* number of the part that is being committed, or in doubt */
     bool       is_in_commit;
-    bool       is_partly;      /* the last resolve: only an earlier part was applied */
-    bson_oid_t bodies_cursor;  /* last `bodies` document that a sweep checked */
-    int64_t    history_place;  /* of the next sweep */
-    bool may_have_lost_claims; /* rows that were not returned may have the last claim's number */
+    bool       is_partly_applied; /* the last resolve: only an earlier part was applied */
+    bson_oid_t bodies_cursor;     /* last `bodies` document that a sweep checked */
+    int64_t    history_place;     /* of the next sweep */
+    bool may_have_lost_claims;    /* rows that were not returned may have the last claim's number */
 } pawl__mongo;
 
 static inline pawl__mongo *pawl__mongo_of(pawl_store *store)

@@ -270,10 +270,11 @@ void pawl__mongo_add_document(pawl__mongo_bulk *bulk, pawl__mongo_op op, const b
                           (int)(op == PAWL__MONGO_UPSERT));
     if (!is_ok) {
         bulk->code = PAWL_EINVAL;
-        bson_set_error(why, MONGOC_ERROR_BSON, 0,
-                       "a JSON text is no object, or too large or too deep for a document, whose "
-                       "limits are 16 MB and %d levels",
-                       PAWL__MONGO_DEPTH_MAX);
+        bson_set_error(
+            why, MONGOC_ERROR_BSON, 0,
+            "a JSON text is not an object, or too large or too deep for a document, whose "
+            "limits are 16 MB and %d levels",
+            PAWL__MONGO_DEPTH_MAX);
     }
     if (op == PAWL__MONGO_INSERT)
         is_ok = is_ok && insert(bulk, to, document, &options);

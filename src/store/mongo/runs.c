@@ -25,7 +25,7 @@ pawl_code pawl__mongo_known(const void *change, pawl_error *why)
 pawl_code pawl__mongo_refuse(const pawl__mongo_run *r, size_t index, const pawl_error *why)
 {
     pawl__mongo_writer *writer = r->writer;
-    r->is_out[index]           = true;
+    r->is_settled[index]       = true;
     if (pawl__refuse(writer->refused, writer->kind, r->items[index], why) == PAWL_OK)
         return PAWL_OK;
     return pawl__mongo_no_memory(writer->error);
@@ -159,7 +159,7 @@ static pawl_code read_and_judge(pawl__mongo_run *r)
                                                                    : rule->if_there;
         if (why == NULL && rule->judge != NULL)
             why = rule->judge(r, r->items[i], row);
-        r->is_out[i] = why != NULL;
+        r->is_settled[i] = why != NULL;
         if (why != NULL && why(r->items[i], &text) != PAWL_OK)
             code = pawl__mongo_refuse(r, i, &text);
     }
@@ -169,17 +169,17 @@ static pawl_code read_and_judge(pawl__mongo_run *r)
 /* ---- Writing ------------------------------------------------------------- */
 
 /* A write of a rule, parsed. */
-typedef struct sentence {
+typedef struct parsed_write {
     pawl__mongo_op     op;
-    bool               is_met, is_counted;
+    bool               condition_holds, is_counted;
     const pawl__field *by; /* or NULL */
     const char        *text;
-} sentence;
+} parsed_write;
 
 /* Does the condition before the write hold? Without a condition, yes. Moves *at behind it. */
-static bool is_met(const pawl__mongo_run *r, const void *change, const char **at)
+static bool condition_holds(const pawl__mongo_run *r, const void *change, const char **at)
 {
-    bool is_met = true;
+    bool condition_holds = true;
     if (strncmp(*at, "when ", 5) != 0)
         return true;
     for (*at += 4; **at == ' ';) {
@@ -190,29 +190,30 @@ static bool is_met(const pawl__mongo_run *r, const void *change, const char **at
         const void        *value = (const char *)change + field->offset;
         *at                      = name.data + name.size;
         if (**at != '=') {
-            is_met &= pawl__mongo_is_empty(field->wire, value) == is_not;
+            condition_holds &= pawl__mongo_is_empty(field->wire, value) == is_not;
             continue;
         }
         name = (pawl_text){.data = *at + 1, .size = strcspn(*at + 1, " :")};
-        is_met &= pawl_text_equal(name, field->wire == PAWL__WIRE_CHOICE
-                                            ? pawl_text_of(r->rule->choices[*(const int *)value])
-                                            : pawl__mongo_word(field->wire, value));
+        condition_holds &=
+            pawl_text_equal(name, field->wire == PAWL__WIRE_CHOICE
+                                      ? pawl_text_of(r->rule->choices[*(const int *)value])
+                                      : pawl__mongo_word(field->wire, value));
         *at = name.data + name.size;
     }
     *at += 2;
-    return is_met;
+    return condition_holds;
 }
 
 /* Parses the write for the change. */
-static sentence read_sentence(const pawl__mongo_run *r, int number, const void *change)
+static parsed_write parse_write(const pawl__mongo_run *r, int number, const void *change)
 {
     static const char *const words[] = {
         [PAWL__MONGO_REMOVE] = "remove ",       [PAWL__MONGO_REMOVE_MANY] = "removes ",
         [PAWL__MONGO_UPDATE] = "update ",       [PAWL__MONGO_UPSERT] = "upsert ",
         [PAWL__MONGO_UPDATE_MANY] = "updates ", [PAWL__MONGO_INSERT] = "insert "};
-    sentence s   = {.text = r->rule->writes[number]};
-    s.is_met     = is_met(r, change, &s.text);
-    s.is_counted = strncmp(s.text, "maybe ", 6) != 0;
+    parsed_write s    = {.text = r->rule->writes[number]};
+    s.condition_holds = condition_holds(r, change, &s.text);
+    s.is_counted      = strncmp(s.text, "maybe ", 6) != 0;
     s.text += s.is_counted ? 0 : 6;
     if (strncmp(s.text, "by ", 3) == 0) {
         s.text += 3;
@@ -230,7 +231,7 @@ static int choose_one(const pawl__mongo_run *r, const void *change)
     if (r->rule->choose != NULL)
         return r->rule->choose(r, change);
     for (int i = 0; i < PAWL__MONGO_WRITES_MAX && r->rule->writes[i] != NULL; i++)
-        if (read_sentence(r, i, change).is_met)
+        if (parse_write(r, i, change).condition_holds)
             return i;
     return PAWL__MONGO_NOTHING;
 }
@@ -244,7 +245,7 @@ typedef struct writing {
 } writing;
 
 /* Adds the change's write, which with "by FIELD" covers later changes of the same write and value, too. */
-static void add_write(writing *w, size_t first, const sentence *s)
+static void add_write(writing *w, size_t first, const parsed_write *s)
 {
     pawl__mongo_run  *r     = w->run;
     pawl__mongo_scope scope = r->scope;
@@ -275,7 +276,7 @@ static void add_write(writing *w, size_t first, const sentence *s)
 static pawl_code choose(const pawl__mongo_run *r, int *chosen)
 {
     for (size_t i = 0; i < r->count; i++) {
-        chosen[i] = r->is_out[i] ? PAWL__MONGO_NOTHING : choose_one(r, r->items[i]);
+        chosen[i] = r->is_settled[i] ? PAWL__MONGO_NOTHING : choose_one(r, r->items[i]);
         if (chosen[i] == PAWL__MONGO_FAILED)
             return r->writer->error != NULL ? r->writer->error->code : PAWL_EPERSIST;
     }
@@ -292,7 +293,7 @@ static pawl_code write_all(pawl__mongo_run *r)
     pawl_code code = w.chosen != NULL ? choose(r, w.chosen) : pawl__mongo_no_memory(writer->error);
     for (size_t i = 0; code == PAWL_OK && i < r->count; i++)
         if (w.chosen[i] != PAWL__MONGO_NOTHING) {
-            const sentence s = read_sentence(r, w.chosen[i], r->items[i]);
+            const parsed_write s = parse_write(r, w.chosen[i], r->items[i]);
             w.is_counted &= s.is_counted;
             add_write(&w, i, &s);
         }
@@ -319,7 +320,7 @@ static bool is_read_first(const pawl__mongo_run *r)
             return true;
         int number = choose_one(r, r->items[i]);
         all += number >= 0;
-        loose += number >= 0 && !read_sentence(r, number, r->items[i]).is_counted;
+        loose += number >= 0 && !parse_write(r, number, r->items[i]).is_counted;
     }
     return loose != 0 && loose != all;
 }
@@ -344,10 +345,10 @@ static pawl_code write_some(pawl__mongo_run *r)
     r->scope.count   = r->count;
     r->scope.worker  = r->writer->store->worker.uuid;
     r->scope.number  = &r->writer->number;
-    r->is_out        = pawl_arena_take(r->writer->arena, r->count);
-    if (r->is_out == NULL)
+    r->is_settled    = pawl_arena_take(r->writer->arena, r->count);
+    if (r->is_settled == NULL)
         return pawl__mongo_no_memory(r->writer->error);
-    memset(r->is_out, 0, r->count);
+    memset(r->is_settled, 0, r->count);
     if (r->rule->apply != NULL)
         return r->rule->apply(r);
     pawl_code code = write_other(r, r->rule->before);

@@ -400,7 +400,7 @@ static void check_shared(const pawl_store *store, const mark *version, verifier 
 }
 
 /* Do both have the same value of a boolean member? A missing one counts as false. */
-static bool is_alike(const bson_t *one, const bson_t *other, const char *member)
+static bool has_same_bool(const bson_t *one, const bson_t *other, const char *member)
 {
     bson_iter_t at;
     bool        is_one = bson_iter_init_find(&at, one, member) && bson_iter_as_bool(&at);
@@ -434,8 +434,8 @@ static pawl_code check_indexes(const builder *b, verifier *v, const pawl__mongo_
         const char *index = pawl__mongo_get_text(&ought, "name").data;
         if (!pawl__mongo_find_by_name(&listed, index, &found))
             say(v, "collection %s lacks its index %s", shape->name, index);
-        else if (!has_keys(&found, &ought) || !is_alike(&found, &ought, "unique") ||
-                 !is_alike(&found, &ought, "sparse"))
+        else if (!has_keys(&found, &ought) || !has_same_bool(&found, &ought, "unique") ||
+                 !has_same_bool(&found, &ought, "sparse"))
             say(v,
                 "collection %s: its index %s has another key, unique or sparse: drop that index "
                 "first",

@@ -268,11 +268,11 @@ static pawl_code resolve_once(pawl_store *store, pawl_uuid commit_id, bool *is_a
         return code;
     if (!is_there)
         return pawl__why_fenced(store, "mongodb", error);
-    store->epoch    = row.epoch;
-    self->is_fenced = false;
-    bool is_ours    = pawl_uuid_compare(row.last_commit, commit_id) == 0;
-    *is_applied     = is_ours && row.part == self->part;
-    self->is_partly = is_ours && !*is_applied;
+    store->epoch            = row.epoch;
+    self->is_fenced         = false;
+    bool is_ours            = pawl_uuid_compare(row.last_commit, commit_id) == 0;
+    *is_applied             = is_ours && row.part == self->part;
+    self->is_partly_applied = is_ours && !*is_applied;
     return PAWL_OK;
 }
 
@@ -281,12 +281,12 @@ pawl_code pawl__mongo_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_a
 {
     pawl__mongo *self = pawl__mongo_of(store);
     pawl__mongo_transaction_abort(store);
-    self->is_partly = false;
-    pawl_code code  = pawl__wait_resolve(store, &self->wait, pawl__clock_ms() + store->deadline_ms,
-                                         resolve_once, commit_id, is_applied, error);
+    self->is_partly_applied = false;
+    pawl_code code = pawl__wait_resolve(store, &self->wait, pawl__clock_ms() + store->deadline_ms,
+                                        resolve_once, commit_id, is_applied, error);
     /* Only a part was applied: the commit itself handles that; for other callers both "applied" and "not applied" are
      * wrong. */
-    if (code == PAWL_OK && self->is_partly && !self->is_in_commit)
+    if (code == PAWL_OK && self->is_partly_applied && !self->is_in_commit)
         return pawl_error_set(error, PAWL_EUNKNOWN, "mongodb: a part of the commit was applied");
     return code;
 }

@@ -100,8 +100,8 @@ void pawl__odbc_free(SQLHSTMT rows)
  * after its end. The mode of a caller's connection is never changed. */
 static void set_manual(pawl__odbc_connection *connection, bool is_manual)
 {
-    if (!pawl__odbc_store_of(connection)->kind->by_words || connection->session.is_callers ||
-        connection->is_manual == is_manual)
+    if (!pawl__odbc_store_of(connection)->kind->is_sent_as_block ||
+        connection->session.is_callers || connection->is_manual == is_manual)
         return;
     uintptr_t mode        = is_manual ? SQL_AUTOCOMMIT_OFF : SQL_AUTOCOMMIT_ON;
     connection->is_manual = is_manual;

@@ -27,7 +27,7 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
             .asks_prepared = true,
             .text_type     = SQL_C_BINARY,
             .kill          = "kill query %lld",
-            .rest          = "do 0",
+            .session_check = "do 0",
             .encrypted     = "show session status like 'Ssl_cipher'",
         },
     [PAWL__ODBC_POSTGRES] =
@@ -44,7 +44,7 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
             .text_type        = SQL_C_CHAR,
             .kill             = "select pg_cancel_backend(%lld)",
             .warns_of_standby = true,
-            .rest             = "select 1",
+            .session_check    = "select 1",
             .encrypted =
                 "select '', case when ssl then 'yes' else '' end from pg_stat_ssl where pid = "
                 "pg_backend_pid()",
@@ -55,22 +55,22 @@ const pawl__odbc_kind pawl__odbc_kinds[pawl__odbc_dialect_count] = {
             .attributes     = ";ClientCharset=UTF-8;TDS_Version=7.4",
             .times_as_texts = true,
             .text_type      = SQL_C_WCHAR,
-            .extra          = PAWL__ODBC_EXTRA_BEHIND,
+            .mark           = PAWL__ODBC_MARK_BEHIND,
             .append_set     = pawl__mssql_append_set,
-            .rest           = "select 1",
+            .session_check  = "select 1",
             .encrypted = "select '', case encrypt_option when 'TRUE' then 'yes' else '' end from "
                          "sys.dm_exec_connections where session_id = @@spid",
         },
     [PAWL__ODBC_ORACLE] =
         {
-            .family     = &pawl__oracle_family,
-            .attributes = "",
-            .by_words   = true,
-            .text_type  = SQL_C_CHAR,
-            .extra      = PAWL__ODBC_EXTRA_BEFORE,
-            .text_max   = 4000,
-            .bytes_max  = 2000,
-            .rest       = "begin null; end;",
+            .family           = &pawl__oracle_family,
+            .attributes       = "",
+            .is_sent_as_block = true,
+            .text_type        = SQL_C_CHAR,
+            .mark             = PAWL__ODBC_MARK_BEFORE,
+            .text_max         = 4000,
+            .bytes_max        = 2000,
+            .session_check    = "begin null; end;",
             .encrypted =
                 "select 'tls', case sys_context('userenv', 'network_protocol') when 'tcps' then "
                 "'yes' end from dual",

@@ -83,7 +83,7 @@ static const pawl__sql_ops block_ops = {OPS, .write_ahead = pawl__odbc_write_ahe
 
 const pawl__sql_ops *pawl__odbc_ops_of(const pawl__odbc_kind *kind)
 {
-    return kind->by_words ? &block_ops : &plain_ops;
+    return kind->is_sent_as_block ? &block_ops : &plain_ops;
 }
 
 PAWL_API extern const pawl_store_ops pawl_store_driver;

@@ -58,17 +58,17 @@ typedef struct pawl__odbc_kind {
     bool as_digits;
     SQLSMALLINT
     text_type; /* C type for reading texts; SQL_C_WCHAR: texts are transferred as UTF-16 */
-    pawl__odbc_extra extra; /* how texts are marked, see wide.h */
+    pawl__odbc_mark mark; /* how texts are marked, see wide.h */
     /* Numbers are sent as texts, the driver commits by itself unless told otherwise, and a round is sent as one
      * block. */
-    bool        by_words;
+    bool        is_sent_as_block;
     size_t      text_max;  /* longer texts are long values; 0: all texts are */
     size_t      bytes_max; /* the same for bytes */
     const char *kill;      /* ends the statement of session %lld; NULL: SQLCancel does */
     /* A commit that was ended while it waited for a standby is durable, and returns a warning. */
     bool        warns_of_standby;
-    const char *rest;      /* a cheap statement that checks whether the session still exists */
-    const char *encrypted; /* asks for encryption: the second column is empty without it */
+    const char *session_check; /* a cheap statement that checks whether the session still exists */
+    const char *encrypted;     /* asks for encryption: the second column is empty without it */
     /* Joins several executions of a write into one text, which returns one row with a letter of PAWL__ODBC_RESULTS for
      * each item. NULL: only inserts are joined, as rows (set.c). */
     void (*append_set)(pawl__sql_text *to, const char *one, int count);
@@ -102,13 +102,13 @@ static inline const pawl__odbc_kind *pawl__odbc_kind_of(const pawl__sql_session 
 
 /* How texts of the form are marked. Correlation values need no mark, as another column has their exact size, nor do
  * documents, which end with a brace. */
-static inline pawl__odbc_extra pawl__odbc_extra_of(const pawl__odbc_kind *kind, int wire)
+static inline pawl__odbc_mark pawl__odbc_mark_of(const pawl__odbc_kind *kind, int wire)
 {
     bool is_exact =
         wire == PAWL__WIRE_VALUE || wire == PAWL__WIRE_JSON || wire == PAWL__WIRE_JSON_TEXT;
-    return wire == PAWL__WIRE_BYTES || (is_exact && kind->extra == PAWL__ODBC_EXTRA_BEHIND)
-               ? PAWL__ODBC_NO_EXTRA
-               : kind->extra;
+    return wire == PAWL__WIRE_BYTES || (is_exact && kind->mark == PAWL__ODBC_MARK_BEHIND)
+               ? PAWL__ODBC_NO_MARK
+               : kind->mark;
 }
 
 /* watch.c */

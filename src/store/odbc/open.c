@@ -41,11 +41,11 @@ static bool make_handles(pawl__odbc_handles *to)
 
 static SQLRETURN dial(const pawl__odbc *store, SQLHDBC dbc, int64_t seconds)
 {
-    char text[CONNECTION_SIZE + 300], rest[300];
-    (void)snprintf(rest, sizeof rest, store->kind->attributes,
+    char text[CONNECTION_SIZE + 300], attributes[300];
+    (void)snprintf(attributes, sizeof attributes, store->kind->attributes,
                    (long long)seconds + PAWL__ODBC_SILENCE_S,
                    (long long)seconds + PAWL__ODBC_SILENCE_S, (long long)seconds);
-    (void)snprintf(text, sizeof text, "%s%s", store->url.connection, rest);
+    (void)snprintf(text, sizeof text, "%s%s", store->url.connection, attributes);
     (void)SQLSetConnectAttr(dbc, SQL_ATTR_LOGIN_TIMEOUT, (SQLPOINTER)(uintptr_t)seconds,
                             SQL_IS_UINTEGER);
     return SQLDriverConnect(dbc, NULL, (SQLCHAR *)text, SQL_NTS, NULL, 0, NULL,
@@ -219,7 +219,7 @@ pawl_code pawl__odbc_ready(pawl_store *base, pawl_error *error)
     (void)pawl__wait_take(&store->remote.server.wait);
     if (main->is_made && !main->is_lost && !main->is_undone &&
         pawl__clock_ms() - store->watch.ended_ms > REST_MS)
-        (void)pawl__sql_query(main, store->kind->rest, NULL);
+        (void)pawl__sql_query(main, store->kind->session_check, NULL);
     return pawl__sql_remote_ready(base, error);
 }
 

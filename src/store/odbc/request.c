@@ -163,7 +163,7 @@ static void put_number(parameter *to, const pawl__odbc_kind *kind, int64_t numbe
     to->sql_type  = SQL_BIGINT;
     to->data      = &to->as;
     to->indicator = sizeof to->as.number;
-    if (!kind->by_words)
+    if (!kind->is_sent_as_block)
         return;
     to->c_type    = SQL_C_CHAR;
     to->sql_type  = SQL_DECIMAL;
@@ -230,7 +230,7 @@ static void put_error_text(parameter *to, const pawl__odbc_kind *kind, pawl_text
 static bool has_mark(int wire, pawl_text text)
 {
     size_t at = 0;
-    while (at < text.size && (text.data[at] == ' ' || text.data[at] == PAWL__ODBC_EXTRA))
+    while (at < text.size && (text.data[at] == ' ' || text.data[at] == PAWL__ODBC_MARK))
         at++;
     return wire != PAWL__WIRE_PART || at == text.size;
 }
@@ -240,7 +240,7 @@ static void put_extra(parameter *to, const pawl__odbc_kind *kind, int wire)
     void     *copy = NULL;
     pawl_text text = {.data = to->data, .size = to->indicator > 0 ? (size_t)to->indicator : 0};
     if (to->c_type == SQL_C_CHAR && to->indicator >= 0 && has_mark(wire, text))
-        text = pawl__odbc_with_extra(pawl__odbc_extra_of(kind, wire), text, &copy);
+        text = pawl__odbc_with_mark(pawl__odbc_mark_of(kind, wire), text, &copy);
     if (copy == NULL)
         return;
     pawl_free(to->copy);

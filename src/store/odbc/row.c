@@ -161,7 +161,7 @@ static SQLSMALLINT read_as(const pawl__odbc_kind *kind, SQLSMALLINT type, bool a
     case SQL_INTEGER:
     case SQL_SMALLINT:
     case SQL_TINYINT:
-    case SQL_BIT: return kind->by_words ? SQL_C_CHAR : SQL_C_SBIGINT;
+    case SQL_BIT: return kind->is_sent_as_block ? SQL_C_CHAR : SQL_C_SBIGINT;
     case SQL_TYPE_TIMESTAMP: return SQL_C_TYPE_TIMESTAMP;
     case SQL_BINARY:
     case SQL_VARBINARY:
@@ -294,8 +294,8 @@ pawl_code pawl__odbc_read(pawl__sql_session *session, pawl__sql_prepared *base, 
     char digits[30] = "";
     if (!is_text && !got->is_null)
         (void)snprintf(digits, sizeof digits, "%lld", (long long)got->number);
-    pawl__odbc_extra extra = pawl__odbc_extra_of(pawl__odbc_kind_of(session), wire);
-    pawl_text text = is_text ? pawl__odbc_without_extra(extra, got->text) : pawl_text_of(digits);
+    pawl__odbc_mark mark = pawl__odbc_mark_of(pawl__odbc_kind_of(session), wire);
+    pawl_text text = is_text ? pawl__odbc_without_mark(mark, got->text) : pawl_text_of(digits);
     char     *room = pawl__sql_room_of(request, text.size + 1);
     if (room == NULL)
         return PAWL_ENOMEM;

@@ -156,7 +156,7 @@ static bool can_be_set(const pawl__sql_session *session, const pawl__sql_write *
                        const void *const *items, size_t count)
 {
     const pawl__odbc_kind *kind = pawl__odbc_kind_of(session);
-    if (count < PAWL__ODBC_SET_ROWS || kind->by_words)
+    if (count < PAWL__ODBC_SET_ROWS || kind->is_sent_as_block)
         return false;
     return kind->append_set != NULL
                ? session->in_transaction && (!write->is_saga || is_one_table(items))

@@ -15,37 +15,37 @@
 #define HALVES_END 0xE000
 
 /* Where the mark is or would be. */
-static size_t place_of(pawl__odbc_extra extra, pawl_text text)
+static size_t place_of(pawl__odbc_mark mark, pawl_text text)
 {
-    return extra == PAWL__ODBC_EXTRA_BEFORE ? 0 : text.size - 1;
+    return mark == PAWL__ODBC_MARK_BEFORE ? 0 : text.size - 1;
 }
 
-static bool needs(pawl__odbc_extra extra, pawl_text text)
+static bool needs(pawl__odbc_mark mark, pawl_text text)
 {
-    if (extra == PAWL__ODBC_NO_EXTRA || text.size == 0)
-        return extra == PAWL__ODBC_EXTRA_BEFORE;
-    char there = text.data[place_of(extra, text)];
-    return there == PAWL__ODBC_EXTRA || (there == ' ' && extra == PAWL__ODBC_EXTRA_BEHIND);
+    if (mark == PAWL__ODBC_NO_MARK || text.size == 0)
+        return mark == PAWL__ODBC_MARK_BEFORE;
+    char there = text.data[place_of(mark, text)];
+    return there == PAWL__ODBC_MARK || (there == ' ' && mark == PAWL__ODBC_MARK_BEHIND);
 }
 
-pawl_text pawl__odbc_with_extra(pawl__odbc_extra extra, pawl_text text, void **copy)
+pawl_text pawl__odbc_with_mark(pawl__odbc_mark mark, pawl_text text, void **copy)
 {
-    char *made      = needs(extra, text) ? pawl_allocate(text.size + 1) : NULL;
-    bool  is_before = extra == PAWL__ODBC_EXTRA_BEFORE;
+    char *made      = needs(mark, text) ? pawl_allocate(text.size + 1) : NULL;
+    bool  is_before = mark == PAWL__ODBC_MARK_BEFORE;
     *copy           = made;
     if (made == NULL)
         return text;
     if (text.size != 0)
         memcpy(made + is_before, text.data, text.size);
-    made[is_before ? 0 : text.size] = PAWL__ODBC_EXTRA;
+    made[is_before ? 0 : text.size] = PAWL__ODBC_MARK;
     return (pawl_text){.data = made, .size = text.size + 1};
 }
 
-pawl_text pawl__odbc_without_extra(pawl__odbc_extra extra, pawl_text text)
+pawl_text pawl__odbc_without_mark(pawl__odbc_mark mark, pawl_text text)
 {
-    bool has_it = extra != PAWL__ODBC_NO_EXTRA && text.size != 0 &&
-                  text.data[place_of(extra, text)] == PAWL__ODBC_EXTRA;
-    size_t before = has_it && extra == PAWL__ODBC_EXTRA_BEFORE;
+    bool has_it = mark != PAWL__ODBC_NO_MARK && text.size != 0 &&
+                  text.data[place_of(mark, text)] == PAWL__ODBC_MARK;
+    size_t before = has_it && mark == PAWL__ODBC_MARK_BEFORE;
     return (pawl_text){.data = text.data + before, .size = text.size - has_it};
 }
 

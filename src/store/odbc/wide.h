@@ -10,19 +10,19 @@
 
 #include "pawl/base.h"
 
-#define PAWL__ODBC_EXTRA '\1' /* pawl__sql_dialect.empty */
+#define PAWL__ODBC_MARK '\1' /* pawl__sql_dialect.empty */
 
 /* Position of the mark in texts that the database would confuse with others: some store '' as null, or compare 'a ' as
  * equal to 'a'. A text that already has the mark's character in that position gets a mark, too. */
-typedef enum pawl__odbc_extra {
-    PAWL__ODBC_NO_EXTRA,
-    PAWL__ODBC_EXTRA_BEFORE, /* the empty text */
-    PAWL__ODBC_EXTRA_BEHIND, /* a text that ends with a space */
-} pawl__odbc_extra;
+typedef enum pawl__odbc_mark {
+    PAWL__ODBC_NO_MARK,
+    PAWL__ODBC_MARK_BEFORE, /* the empty text */
+    PAWL__ODBC_MARK_BEHIND, /* a text that ends with a space */
+} pawl__odbc_mark;
 
 /* Adds the mark. `*copy` is to be freed by the caller; NULL: no mark needed, or no memory for it. */
-pawl_text pawl__odbc_with_extra(pawl__odbc_extra extra, pawl_text text, void **copy);
-pawl_text pawl__odbc_without_extra(pawl__odbc_extra extra, pawl_text text);
+pawl_text pawl__odbc_with_mark(pawl__odbc_mark mark, pawl_text text, void **copy);
+pawl_text pawl__odbc_without_mark(pawl__odbc_mark mark, pawl_text text);
 
 /* Converts to UTF-16 with a zero behind it, in memory that the caller frees; `size` is in bytes. Bytes that are not
  * UTF-8 become U+FFFD. NULL: no memory. */

@@ -250,10 +250,11 @@ static pawl_code dial_once(pawl__pg *store, PGconn **pg, pawl_error *error)
 static void suspect_pooler(pawl__pg *store, const char *why)
 {
     store->is_pooled = true;
-    pawl_log(PAWL_LOG_WARNING,
-             "postgres: %s: a pooler seems to be between (%s): leases and polling are used; say "
-             "pooler=transaction in the URL",
-             store->given, why);
+    pawl_log(
+        PAWL_LOG_WARNING,
+        "postgres: %s: this is probably a connection pooler (%s): leases and polling are used; add "
+        "pooler=transaction to the URL",
+        store->given, why);
 }
 
 /* Recognizes a pooler: it refuses session options with 08P01, a server takes them. */

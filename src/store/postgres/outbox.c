@@ -95,17 +95,17 @@ static const pawl__field id_field       = PAWL__AS(outbox_settle, id, INT);
 static const pawl__field duration_field = PAWL__AS(outbox_settle, duration, INT);
 
 /* Do the settles differ in id and duration only? Those of rows that were delivered at the first attempt do. */
-static bool are_alike(const void **items, size_t count)
+static bool have_equal_results(const void **items, size_t count)
 {
     const pawl_outbox_settle *first    = items[0];
-    bool                      is_alike = true;
-    for (size_t i = 0; i < count && is_alike; i++) {
+    bool                      is_equal = true;
+    for (size_t i = 0; i < count && is_equal; i++) {
         const pawl_outbox_settle *other = items[i];
-        is_alike = other->state == first->state && other->outcome == first->outcome &&
+        is_equal = other->state == first->state && other->outcome == first->outcome &&
                    other->attempts == first->attempts && other->at == first->at &&
                    other->next_attempt == first->next_attempt && other->error.size == 0;
     }
-    return is_alike;
+    return is_equal;
 }
 
 /* Equal values go over the wire once, not once for each row. The history has a statement of its own, which need not
@@ -144,7 +144,7 @@ pawl_code pawl__pg_send_outbox_settle(pawl__sql_writer *writer)
     const void **items = pawl__pg_select(writer, pawl_change_outbox_settle, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
-    return writer->is_ahead && count != 0 && are_alike(items, count)
+    return writer->is_ahead && count != 0 && have_equal_results(items, count)
                ? send_alike(writer, items, count)
                : pawl__pg_send_items(writer, pawl_change_outbox_settle, items, count);
 }

@@ -191,7 +191,7 @@ static int get_word(pawl__pg_request *request, const pawl_text *words, int count
     int       found = pawl__find_word(word, words, count);
     if (found < 0)
         request->code = pawl_error_set(
-            request->error, PAWL_EPERSIST, "postgres: column %s holds '%.*s', which is no state",
+            request->error, PAWL_EPERSIST, "postgres: column %s holds '%.*s', which is not a state",
             PQfname(request->result, request->column - 1), PAWL_TEXT_ARGS(word));
     return found < 0 ? 0 : found;
 }

@@ -1,9 +1,8 @@
 /* program.c - the registry of process objects, the lock file, claims.
  *
- * The lock is of the open file description (F_OFD_SETLK): unlike a plain one
- * it is not lost when some other part of the program opens and closes the same
- * file. It would be inherited by a child and outlive its owner there, so a
- * child closes it at fork.
+ * The lock is of the open file description (F_OFD_SETLK): unlike a plain one it is not lost when some other part of
+ * the program opens and closes the same file. It would be inherited by a child and outlive its owner there, so a child
+ * closes it at fork.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,25 +41,25 @@ typedef struct attached {
     const void      *owner;
 } attached;
 
-struct pawl__book {
-    pawl__book    *next;
-    pawl__program *program;
-    queue         *queues;
-    attached      *workers;
-    pawl__claims   claims;
-    uint64_t       ended; /* claims that ended so far */
-    char           prefix[];
+struct pawl__claim_table {
+    pawl__claim_table *next;
+    pawl__program     *program;
+    queue             *queues;
+    attached          *workers;
+    pawl__claims       claims;
+    uint64_t           ended; /* claims that ended so far */
+    char               prefix[];
 };
 
 struct pawl__program {
-    pawl__program  *next;
-    dev_t           device;
-    ino_t           inode;
-    unsigned        users; /* handles; guarded by the registry's mutex */
-    int             lock_file;
-    int64_t         number;
-    pthread_mutex_t mutex; /* guards the books */
-    pawl__book     *books;
+    pawl__program     *next;
+    dev_t              device;
+    ino_t              inode;
+    unsigned           users; /* handles; guarded by the registry's mutex */
+    int                lock_file;
+    int64_t            number;
+    pthread_mutex_t    mutex; /* guards the claim_tables */
+    pawl__claim_table *claim_tables;
 };
 
 struct pawl__program_file {
@@ -96,8 +95,7 @@ static void register_fork(void)
 
 /* ---- The lock file ------------------------------------------------------ */
 
-/* The file is for the users of the database, whoever's command made it: root's, or that of one of a group. Only a new file:
- * in a folder of another user, one that was there may be a second name of any file. */
+/* Gives a new lock file the owner and mode of the database. Not an old one: it may be a link to any file. */
 static void share_file(const char *path, int file)
 {
     struct stat wanted, made;
@@ -193,8 +191,8 @@ static pawl_code is_locked(int file, int64_t number, const char *path, bool *is_
     return PAWL_OK;
 }
 
-/* A lock file that was deleted, or put in another one's place, is not that of the processes that came later: each takes the
- * other for dead. So the number is locked in the file that is there now, too. */
+/* Processes with different lock files take each other for dead. If the file was deleted or replaced, the number is locked in
+ * the new file, too. */
 static pawl_code follow(pawl__program *program, const char *path, pawl_error *error)
 {
     struct stat  ours, there;
@@ -319,22 +317,22 @@ static void free_users(queue *it)
 
 static void destroy(pawl__program *program)
 {
-    while (program->books != NULL) {
-        pawl__book *book = program->books;
-        program->books   = book->next;
-        while (book->queues != NULL) {
-            queue *it    = book->queues;
-            book->queues = it->next;
+    while (program->claim_tables != NULL) {
+        pawl__claim_table *table = program->claim_tables;
+        program->claim_tables    = table->next;
+        while (table->queues != NULL) {
+            queue *it     = table->queues;
+            table->queues = it->next;
             free_users(it);
             pawl_free(it);
         }
-        while (book->workers != NULL) {
-            attached *first = book->workers;
-            book->workers   = first->next;
+        while (table->workers != NULL) {
+            attached *first = table->workers;
+            table->workers  = first->next;
             pawl_free(first);
         }
-        pawl__claims_free(&book->claims);
-        pawl_free(book);
+        pawl__claims_free(&table->claims);
+        pawl_free(table);
     }
     if (program->lock_file >= 0)
         close(program->lock_file);
@@ -362,21 +360,21 @@ int64_t pawl__program_number(const pawl__program *program)
     return program->number;
 }
 
-pawl__book *pawl__program_book(pawl__program *program, const char *prefix)
+pawl__claim_table *pawl__program_claim_table(pawl__program *program, const char *prefix)
 {
     pthread_mutex_lock(&program->mutex);
-    pawl__book *book = program->books;
-    while (book != NULL && strcmp(book->prefix, prefix) != 0)
-        book = book->next;
+    pawl__claim_table *table = program->claim_tables;
+    while (table != NULL && strcmp(table->prefix, prefix) != 0)
+        table = table->next;
     size_t size = strlen(prefix) + 1;
-    if (book == NULL && (book = pawl_allocate(sizeof *book + size)) != NULL) {
-        memcpy(book->prefix, prefix, size);
-        book->program  = program;
-        book->next     = program->books;
-        program->books = book;
+    if (table == NULL && (table = pawl_allocate(sizeof *table + size)) != NULL) {
+        memcpy(table->prefix, prefix, size);
+        table->program        = program;
+        table->next           = program->claim_tables;
+        program->claim_tables = table;
     }
     pthread_mutex_unlock(&program->mutex);
-    return book;
+    return table;
 }
 
 /* ---- Files -------------------------------------------------------------- */
@@ -419,17 +417,17 @@ pid_t pawl__program_file_inherited(dev_t device, ino_t inode)
 
 /* ---- Queues ------------------------------------------------------------- */
 
-static queue *find_or_add(pawl__book *book, pawl_text name)
+static queue *find_or_add(pawl__claim_table *table, pawl_text name)
 {
-    queue *it = book->queues;
+    queue *it = table->queues;
     while (it != NULL && !pawl_text_equal(it->name, name))
         it = it->next;
     if (it == NULL && (it = pawl_allocate(sizeof *it + name.size + 1)) != NULL) {
         char *text = (char *)(it + 1);
         memcpy(text, name.data, name.size);
-        it->name     = (pawl_text){.data = text, .size = name.size};
-        it->next     = book->queues;
-        book->queues = it;
+        it->name      = (pawl_text){.data = text, .size = name.size};
+        it->next      = table->queues;
+        table->queues = it;
     }
     return it;
 }
@@ -442,12 +440,12 @@ static user **find_user(queue *it, const void *owner)
     return link;
 }
 
-pawl_code pawl__book_queue_enter(pawl__book *book, pawl_text name, const void *owner)
+pawl_code pawl__claim_table_queue_enter(pawl__claim_table *table, pawl_text name, const void *owner)
 {
     pawl_code code = PAWL_OK;
     user     *made = NULL;
-    pthread_mutex_lock(&book->program->mutex);
-    queue *it = find_or_add(book, name);
+    pthread_mutex_lock(&table->program->mutex);
+    queue *it = find_or_add(table, name);
     if (it != NULL && *find_user(it, owner) == NULL &&
         (made = pawl_allocate(sizeof *made)) != NULL) {
         *made     = (user){it->users, owner};
@@ -455,15 +453,16 @@ pawl_code pawl__book_queue_enter(pawl__book *book, pawl_text name, const void *o
     }
     if (it == NULL || *find_user(it, owner) == NULL)
         code = PAWL_ENOMEM;
-    pthread_mutex_unlock(&book->program->mutex);
+    pthread_mutex_unlock(&table->program->mutex);
     return code;
 }
 
-bool pawl__book_queue_leave(pawl__book *book, const void *owner, pawl_text *name, bool *is_last)
+bool pawl__claim_table_queue_leave(pawl__claim_table *table, const void *owner, pawl_text *name,
+                                   bool *is_last)
 {
     user *left = NULL;
-    pthread_mutex_lock(&book->program->mutex);
-    for (queue *it = book->queues; left == NULL && it != NULL; it = it->next) {
+    pthread_mutex_lock(&table->program->mutex);
+    for (queue *it = table->queues; left == NULL && it != NULL; it = it->next) {
         user **link = find_user(it, owner);
         if ((left = *link) == NULL)
             continue;
@@ -471,29 +470,29 @@ bool pawl__book_queue_leave(pawl__book *book, const void *owner, pawl_text *name
         *name    = it->name;
         *is_last = it->users == NULL;
     }
-    pthread_mutex_unlock(&book->program->mutex);
+    pthread_mutex_unlock(&table->program->mutex);
     pawl_free(left);
     return left != NULL;
 }
 
 /* ---- Workers ------------------------------------------------------------ */
 
-static attached **find_attached(pawl__book *book, const void *owner)
+static attached **find_attached(pawl__claim_table *table, const void *owner)
 {
-    attached **link = &book->workers;
+    attached **link = &table->workers;
     while (*link != NULL && (*link)->owner != owner)
         link = &(*link)->next;
     return link;
 }
 
-pawl_code pawl__book_attach(pawl__book *book, pawl_uuid worker, const void *owner)
+pawl_code pawl__claim_table_attach(pawl__claim_table *table, pawl_uuid worker, const void *owner)
 {
     pawl_code code = PAWL_OK;
-    pthread_mutex_lock(&book->program->mutex);
-    attached *it = *find_attached(book, owner);
+    pthread_mutex_lock(&table->program->mutex);
+    attached *it = *find_attached(table, owner);
     if (it == NULL && (it = pawl_allocate(sizeof *it)) != NULL) {
-        it->next      = book->workers;
-        book->workers = it;
+        it->next       = table->workers;
+        table->workers = it;
     }
     if (it != NULL) {
         it->worker = worker;
@@ -501,100 +500,101 @@ pawl_code pawl__book_attach(pawl__book *book, pawl_uuid worker, const void *owne
     } else {
         code = PAWL_ENOMEM;
     }
-    pthread_mutex_unlock(&book->program->mutex);
+    pthread_mutex_unlock(&table->program->mutex);
     return code;
 }
 
-void pawl__book_detach(pawl__book *book, const void *owner)
+void pawl__claim_table_detach(pawl__claim_table *table, const void *owner)
 {
-    pthread_mutex_lock(&book->program->mutex);
-    attached **link = find_attached(book, owner);
+    pthread_mutex_lock(&table->program->mutex);
+    attached **link = find_attached(table, owner);
     attached  *left = *link;
     if (left != NULL)
         *link = left->next;
-    pthread_mutex_unlock(&book->program->mutex);
+    pthread_mutex_unlock(&table->program->mutex);
     pawl_free(left);
 }
 
 /* Another handle that is the worker, or NULL. */
-static const void *find_other(const pawl__book *book, pawl_uuid worker, const void *owner)
+static const void *find_other(const pawl__claim_table *table, pawl_uuid worker, const void *owner)
 {
-    for (const attached *it = book->workers; it != NULL; it = it->next)
+    for (const attached *it = table->workers; it != NULL; it = it->next)
         if (it->owner != owner && pawl_uuid_compare(it->worker, worker) == 0)
             return it->owner;
     return NULL;
 }
 
-void pawl__book_take_over(pawl__book *book, pawl_uuid worker, const void *owner)
+void pawl__claim_table_take_over(pawl__claim_table *table, pawl_uuid worker, const void *owner)
 {
-    pthread_mutex_lock(&book->program->mutex);
-    const void *other = find_other(book, worker, owner);
+    pthread_mutex_lock(&table->program->mutex);
+    const void *other = find_other(table, worker, owner);
     if (other != NULL) {
-        pawl__claims_remove_owner(&book->claims, other);
-        book->ended++;
+        pawl__claims_remove_owner(&table->claims, other);
+        table->ended++;
     }
-    for (queue *it = book->queues; other != NULL && it != NULL; it = it->next)
+    for (queue *it = table->queues; other != NULL && it != NULL; it = it->next)
         for (user *left; (left = *find_user(it, other)) != NULL;)
             left->owner = owner;
-    pthread_mutex_unlock(&book->program->mutex);
+    pthread_mutex_unlock(&table->program->mutex);
 }
 
 /* ---- Claims ------------------------------------------------------------- */
 
-pawl_code pawl__book_claim(pawl__book *book, int64_t seq, const void *owner, int64_t epoch)
+pawl_code pawl__claim_table_claim(pawl__claim_table *table, int64_t seq, const void *owner,
+                                  int64_t epoch)
 {
-    pthread_mutex_lock(&book->program->mutex);
-    pawl__claim_row *row  = pawl__claims_find(&book->claims, seq);
+    pthread_mutex_lock(&table->program->mutex);
+    pawl__claim_row *row  = pawl__claims_find(&table->claims, seq);
     pawl_code        code = PAWL_OK;
     if (row == NULL)
-        code = pawl__claims_add(&book->claims, seq, owner, epoch);
+        code = pawl__claims_add(&table->claims, seq, owner, epoch);
     else if (row->owner == owner)
         row->epoch = epoch;
     else
         code = PAWL_EGONE;
-    pthread_mutex_unlock(&book->program->mutex);
+    pthread_mutex_unlock(&table->program->mutex);
     return code;
 }
 
-bool pawl__book_claim_is_free(pawl__book *book, int64_t seq)
+bool pawl__claim_table_is_free(pawl__claim_table *table, int64_t seq)
 {
-    pthread_mutex_lock(&book->program->mutex);
-    bool is_free = pawl__claims_find(&book->claims, seq) == NULL;
-    pthread_mutex_unlock(&book->program->mutex);
+    pthread_mutex_lock(&table->program->mutex);
+    bool is_free = pawl__claims_find(&table->claims, seq) == NULL;
+    pthread_mutex_unlock(&table->program->mutex);
     return is_free;
 }
 
-int64_t pawl__book_claim_epoch(pawl__book *book, int64_t seq, const void *owner)
+int64_t pawl__claim_table_epoch(pawl__claim_table *table, int64_t seq, const void *owner)
 {
-    pthread_mutex_lock(&book->program->mutex);
-    pawl__claim_row *row   = pawl__claims_find(&book->claims, seq);
+    pthread_mutex_lock(&table->program->mutex);
+    pawl__claim_row *row   = pawl__claims_find(&table->claims, seq);
     int64_t          epoch = row != NULL && row->owner == owner ? row->epoch : 0;
-    pthread_mutex_unlock(&book->program->mutex);
+    pthread_mutex_unlock(&table->program->mutex);
     return epoch;
 }
 
-void pawl__book_claim_end(pawl__book *book, int64_t seq, const void *owner)
+void pawl__claim_table_end(pawl__claim_table *table, int64_t seq, const void *owner)
 {
-    pthread_mutex_lock(&book->program->mutex);
-    pawl__claim_row *row = pawl__claims_find(&book->claims, seq);
+    pthread_mutex_lock(&table->program->mutex);
+    pawl__claim_row *row = pawl__claims_find(&table->claims, seq);
     if (row != NULL && row->owner == owner)
-        pawl__claims_remove(&book->claims, seq);
-    book->ended++;
-    pthread_mutex_unlock(&book->program->mutex);
+        pawl__claims_remove(&table->claims, seq);
+    table->ended++;
+    pthread_mutex_unlock(&table->program->mutex);
 }
 
-void pawl__book_claim_end_all(pawl__book *book, const void *owner)
+void pawl__claim_table_end_all(pawl__claim_table *table, const void *owner)
 {
-    pthread_mutex_lock(&book->program->mutex);
-    pawl__claims_remove_owner(&book->claims, owner);
-    book->ended++;
-    pthread_mutex_unlock(&book->program->mutex);
+    pthread_mutex_lock(&table->program->mutex);
+    pawl__claims_remove_owner(&table->claims, owner);
+    table->ended++;
+    pthread_mutex_unlock(&table->program->mutex);
 }
 
-uint64_t pawl__book_claims_ended(pawl__book *book)
+uint64_t pawl__claim_table_ended_count(pawl__claim_table *table)
 {
-    pthread_mutex_lock(&book->program->mutex);
-    uint64_t ended = book->ended;
-    pthread_mutex_unlock(&book->program->mutex);
+    pthread_mutex_lock(&table->program->mutex);
+    uint64_t ended = table->ended;
+    pthread_mutex_unlock(&table->program->mutex);
     return ended;
 }

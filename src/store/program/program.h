@@ -23,7 +23,7 @@
 typedef struct pawl__program pawl__program;
 
 /* Claims and handles of one set of tables (one system prefix) in the file. */
-typedef struct pawl__book pawl__book;
+typedef struct pawl__claim_table pawl__claim_table;
 
 /* Finds or makes the object of the file and counts the caller in. */
 pawl_code pawl__program_join(const char *path, dev_t device, ino_t inode, pawl__program **program,
@@ -48,31 +48,34 @@ void                pawl__program_file_leave(pawl__program_file *file); /* accep
 /* The process that had the file open when this one was forked; 0: none. */
 pid_t pawl__program_file_inherited(dev_t device, ino_t inode);
 
-/* The book of the prefix; lives as long as the process's object. NULL: memory. */
-pawl__book *pawl__program_book(pawl__program *program, const char *prefix);
+/* The claim table of the prefix; lives as long as the process's object. NULL: memory. */
+pawl__claim_table *pawl__program_claim_table(pawl__program *program, const char *prefix);
 
 /* The handle is one of those that claim from the queue. PAWL_ENOMEM. */
-pawl_code pawl__book_queue_enter(pawl__book *book, pawl_text name, const void *owner);
+pawl_code pawl__claim_table_queue_enter(pawl__claim_table *table, pawl_text name,
+                                        const void *owner);
 /* The handle leaves a queue, of which it was the last, or not; false: it is at none. The name lives as
- * long as the book. */
-bool pawl__book_queue_leave(pawl__book *book, const void *owner, pawl_text *name, bool *is_last);
+ * long as the table. */
+bool pawl__claim_table_queue_leave(pawl__claim_table *table, const void *owner, pawl_text *name,
+                                   bool *is_last);
 
 /* From now on the handle is the worker's. PAWL_ENOMEM. */
-pawl_code pawl__book_attach(pawl__book *book, pawl_uuid worker, const void *owner);
-void      pawl__book_detach(pawl__book *book, const void *owner);
+pawl_code pawl__claim_table_attach(pawl__claim_table *table, pawl_uuid worker, const void *owner);
+void      pawl__claim_table_detach(pawl__claim_table *table, const void *owner);
 /* Another handle that was the worker's loses its claims, and its queues, which become the caller's. */
-void pawl__book_take_over(pawl__book *book, pawl_uuid worker, const void *owner);
+void pawl__claim_table_take_over(pawl__claim_table *table, pawl_uuid worker, const void *owner);
 
 /* Takes the row for `owner` under a lease's epoch; a row that it has already is
  * moved to that epoch. PAWL_EGONE when another owner has it; PAWL_ENOMEM. */
-pawl_code pawl__book_claim(pawl__book *book, int64_t seq, const void *owner, int64_t epoch);
+pawl_code pawl__claim_table_claim(pawl__claim_table *table, int64_t seq, const void *owner,
+                                  int64_t epoch);
 /* Nobody has it, this owner included. */
-bool pawl__book_claim_is_free(pawl__book *book, int64_t seq);
+bool pawl__claim_table_is_free(pawl__claim_table *table, int64_t seq);
 /* Of the owner's claim; 0: it has none. */
-int64_t pawl__book_claim_epoch(pawl__book *book, int64_t seq, const void *owner);
-void    pawl__book_claim_end(pawl__book *book, int64_t seq, const void *owner);
-void    pawl__book_claim_end_all(pawl__book *book, const void *owner);
+int64_t pawl__claim_table_epoch(pawl__claim_table *table, int64_t seq, const void *owner);
+void    pawl__claim_table_end(pawl__claim_table *table, int64_t seq, const void *owner);
+void    pawl__claim_table_end_all(pawl__claim_table *table, const void *owner);
 /* Moves on whenever a claim ends: rows that were read before that may be out of date. */
-uint64_t pawl__book_claims_ended(pawl__book *book);
+uint64_t pawl__claim_table_ended_count(pawl__claim_table *table);
 
 #endif

@@ -28,7 +28,7 @@ void pawl__sql_session_undo(pawl__sql_session *session)
     if (!session->in_transaction)
         return;
     session->is_undone = false; /* a second rollback is harmless */
-    /* On Galera a rollback, too, may report that the node undid the transaction before: that is no failure. */
+    /* On Galera a rollback, too, may report that the node undid the transaction before: that is not a failure. */
     if (!session->is_lost && PAWL__SQL_SAY(session, rollback, "", NULL) != PAWL_OK)
         session->is_lost |= !session->is_undone;
     session->is_undone      = false;

@@ -42,7 +42,7 @@ struct pawl__sql_prepared {
     unsigned placeholder_count;
     unsigned column_count; /* 0: no rows */
     bool     is_made;
-    bool     ignores; /* an insert for which a duplicate key is no failure */
+    bool     ignores; /* an insert for which a duplicate key is not a failure */
     bool     merges;  /* MERGE: looks for the row, and inserts it if there is none */
 };
 

@@ -48,15 +48,16 @@ static pawl_code is_alive(pawl__sqlite *store, int64_t process, bool *alive, paw
 /* Called before the first claim. */
 static pawl_code join(pawl__sqlite *store, pawl_error *error)
 {
-    if (store->book != NULL)
+    if (store->claim_table != NULL)
         return PAWL_OK;
     pawl_code code = PAWL_OK;
     if (store->program == NULL)
         code = pawl__program_join(store->path, store->device, store->inode, &store->program, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "sqlite");
-    store->book = pawl__program_book(store->program, store->sql.base.system_prefix);
-    return store->book != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    store->claim_table = pawl__program_claim_table(store->program, store->sql.base.system_prefix);
+    return store->claim_table != NULL ? PAWL_OK
+                                      : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
 }
 
 pawl_code pawl__sqlite_own_lock(pawl_store *base, int64_t *number, pawl_error *error)
@@ -65,7 +66,7 @@ pawl_code pawl__sqlite_own_lock(pawl_store *base, int64_t *number, pawl_error *e
     pawl_code     code  = join(store, error);
     store->is_leaving   = false;
     if (code == PAWL_OK &&
-        (code = pawl__book_attach(store->book, base->worker.uuid, store)) != PAWL_OK)
+        (code = pawl__claim_table_attach(store->claim_table, base->worker.uuid, store)) != PAWL_OK)
         code = pawl_error_set(error, code, "sqlite: out of memory");
     if (code == PAWL_OK)
         *number = pawl__program_number(store->program);
@@ -76,7 +77,7 @@ pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     (void)error;
-    pawl__book_take_over(store->book, base->worker.uuid, store);
+    pawl__claim_table_take_over(store->claim_table, base->worker.uuid, store);
     return PAWL_OK;
 }
 
@@ -128,7 +129,8 @@ pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_ar
         *holder = pawl_arena_printf(arena, "process %lld", (long long)row.pid);
         return PAWL_OK;
     }
-    if (code == PAWL_OK && (code = pawl__book_queue_enter(store->book, queue, store)) != PAWL_OK)
+    if (code == PAWL_OK &&
+        (code = pawl__claim_table_queue_enter(store->claim_table, queue, store)) != PAWL_OK)
         return pawl_error_set(error, code, "sqlite: out of memory");
     if (code == PAWL_OK)
         *epoch = row.epoch;
@@ -172,13 +174,13 @@ pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error)
     pawl__sqlite *store = pawl__sqlite_of(base);
     pawl_code     code  = PAWL_OK;
     store->is_leaving   = true;
-    if (store->book == NULL)
+    if (store->claim_table == NULL)
         return PAWL_OK;
-    pawl__book_claim_end_all(store->book, store);
-    pawl__book_detach(store->book, store);
+    pawl__claim_table_end_all(store->claim_table, store);
+    pawl__claim_table_detach(store->claim_table, store);
     pawl_text queue;
     bool      is_last;
-    while (pawl__book_queue_leave(store->book, store, &queue, &is_last)) {
+    while (pawl__claim_table_queue_leave(store->claim_table, store, &queue, &is_last)) {
         if (!is_last)
             continue;
         pawl_code gave = give_back(store, queue, code == PAWL_OK ? error : NULL);

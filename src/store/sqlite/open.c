@@ -82,7 +82,8 @@ static void is_free(sqlite3_context *context, int count, sqlite3_value **values)
     (void)count;
     pawl__sqlite *store = sqlite3_user_data(context);
     int64_t       seq   = sqlite3_value_int64(values[0]);
-    sqlite3_result_int(context, store->book == NULL || pawl__book_claim_is_free(store->book, seq));
+    sqlite3_result_int(context, store->claim_table == NULL ||
+                                    pawl__claim_table_is_free(store->claim_table, seq));
 }
 
 static pawl_code unreachable(const pawl__sqlite *store, const char *why, pawl_error *error)
@@ -187,7 +188,7 @@ static pawl_code check_file(pawl__sqlite *store, bool is_made, pawl_error *error
                            error);
     }
     if (!S_ISREG(status.st_mode))
-        return unreachable(store, "is no file", error);
+        return unreachable(store, "is not a file", error);
     pid_t parent = pawl__program_file_inherited(status.st_dev, status.st_ino);
     if (parent != 0)
         return pawl_error_set(error, PAWL_EINVAL,
@@ -399,9 +400,9 @@ void pawl__sqlite_close(pawl_store *base)
     }
     store->connection.db = NULL;
     store->program       = NULL;
-    pawl_free(store->unsure);
+    pawl_free(store->unresolved_seqs);
     pawl_free(store->path);
     pawl_free(store->given_path);
     store->path = store->given_path = NULL;
-    store->unsure                   = NULL;
+    store->unresolved_seqs          = NULL;
 }

@@ -51,7 +51,7 @@ static pawl_code claim_row(claiming *c, pawl__sql_request *request)
     pawl__sqlite_get(request, &pawl__queue_row_fields, row);
     if (request->code != PAWL_OK)
         return request->code;
-    pawl_code code = pawl__book_claim(c->store->book, row->seq, c->store, c->epoch);
+    pawl_code code = pawl__claim_table_claim(c->store->claim_table, row->seq, c->store, c->epoch);
     if (code == PAWL_OK) {
         c->rows->count++;
         c->size += PAWL_MESSAGE_SIZE(&row->message);
@@ -110,7 +110,7 @@ static pawl_code read_again(claiming *c)
         by.seq             = c->rows->items[i].seq;
         code = pawl__sql_read_first(&c->store->sql.base, &asked, c->arena, &row, c->error);
         if (code == PAWL_OK && row.seq == 0)
-            pawl__book_claim_end(c->store->book, by.seq, c->store);
+            pawl__claim_table_end(c->store->claim_table, by.seq, c->store);
         else if (code == PAWL_OK)
             c->rows->items[kept++] = row;
     }
@@ -121,13 +121,14 @@ static pawl_code read_again(claiming *c)
 
 static pawl_code claim_rows(claiming *c)
 {
-    uint64_t  ended = pawl__book_claims_ended(c->store->book);
+    uint64_t  ended = pawl__claim_table_ended_count(c->store->claim_table);
     pawl_code code  = pawl__sql_read_begin(&c->store->sql.base, c->error);
     if (code == PAWL_OK) {
         code = c->claim->seq_count != 0 ? claim_again(c) : claim_due(c);
         code = pawl__sql_read_end(&c->store->sql.base, code, c->error);
     }
-    if (code != PAWL_OK || c->rows->count == 0 || ended == pawl__book_claims_ended(c->store->book))
+    if (code != PAWL_OK || c->rows->count == 0 ||
+        ended == pawl__claim_table_ended_count(c->store->claim_table))
         return code;
     code = pawl__sql_read_begin(&c->store->sql.base, c->error);
     if (code == PAWL_OK)
@@ -154,7 +155,7 @@ pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *cla
         /* The caller gets no rows, so claims made here end. Rows that the caller named may have been its own before, so
          * they are kept. */
         for (size_t i = 0; claim->seq_count == 0 && i < rows->count; i++)
-            pawl__book_claim_end(store->book, rows->items[i].seq, store);
+            pawl__claim_table_end(store->claim_table, rows->items[i].seq, store);
         rows->count = 0;
     }
     return code;
@@ -167,9 +168,10 @@ pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *se
                                    pawl_error *why)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    int64_t       epoch =
-        store->book != NULL ? pawl__book_claim_epoch(store->book, settle->seq, store) : 0;
-    pawl_code code = PAWL_OK;
+    int64_t       epoch = store->claim_table != NULL
+                              ? pawl__claim_table_epoch(store->claim_table, settle->seq, store)
+                              : 0;
+    pawl_code     code  = PAWL_OK;
     if (epoch == 0)
         return pawl__why_not_claimed(settle, why);
     if (!pawl_text_equal(store->checked_queue, settle->queue))
@@ -189,14 +191,14 @@ static void remember_claims(pawl__sqlite *store, const pawl_changes *changes,
 {
     const pawl_queue_settle *settles = changes->queue_settle.items;
     size_t                   count   = changes->queue_settle.count;
-    store->unsure_count              = 0;
-    int64_t *rows                    = pawl_resize(store->unsure, (count + 1) * sizeof *rows);
+    store->unresolved_count          = 0;
+    int64_t *rows = pawl_resize(store->unresolved_seqs, (count + 1) * sizeof *rows);
     if (rows == NULL)
         return;
-    store->unsure = rows;
+    store->unresolved_seqs = rows;
     for (size_t i = 0; i < count; i++)
         if (!is_dropped[settles[i].group])
-            rows[store->unsure_count++] = settles[i].seq;
+            rows[store->unresolved_count++] = settles[i].seq;
 }
 
 void pawl__sqlite_claims_settled(pawl_store *base, const pawl_changes *changes,
@@ -207,19 +209,19 @@ void pawl__sqlite_claims_settled(pawl_store *base, const pawl_changes *changes,
     store->checked_queue             = (pawl_text){0};
     if (code == PAWL_EUNKNOWN)
         remember_claims(store, changes, is_dropped);
-    if (code != PAWL_OK || store->book == NULL)
+    if (code != PAWL_OK || store->claim_table == NULL)
         return;
     for (size_t i = 0; i < changes->queue_settle.count; i++)
         if (!is_dropped[settles[i].group])
-            pawl__book_claim_end(store->book, settles[i].seq, store);
+            pawl__claim_table_end(store->claim_table, settles[i].seq, store);
 }
 
 void pawl__sqlite_resolved(pawl_store *base, bool is_applied)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    for (size_t i = 0; is_applied && i < store->unsure_count; i++)
-        pawl__book_claim_end(store->book, store->unsure[i], store);
-    pawl_free(store->unsure);
-    store->unsure       = NULL;
-    store->unsure_count = 0;
+    for (size_t i = 0; is_applied && i < store->unresolved_count; i++)
+        pawl__claim_table_end(store->claim_table, store->unresolved_seqs[i], store);
+    pawl_free(store->unresolved_seqs);
+    store->unresolved_seqs  = NULL;
+    store->unresolved_count = 0;
 }

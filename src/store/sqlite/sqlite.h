@@ -55,15 +55,15 @@ typedef struct pawl__sqlite {
     bool    is_copied;     /* the last checkpoint copied the whole log */
     pthread_mutex_t mutex; /* guards connection.db against interrupt() */
     bool is_lost; /* the connection was closed after a failure; the next operation reopens it */
-    atomic_bool    is_interrupted;
-    int64_t        data_version;
-    pawl__program *program; /* joined at first need */
-    pawl__book    *book;
-    pawl_text      checked_queue; /* the queue whose lease this transaction checked last */
-    int64_t        checked_epoch;
+    atomic_bool        is_interrupted;
+    int64_t            data_version;
+    pawl__program     *program; /* joined at first need */
+    pawl__claim_table *claim_table;
+    pawl_text          checked_queue; /* the queue whose lease this transaction checked last */
+    int64_t            checked_epoch;
     /* Rows settled by a commit of unknown outcome: their claims end if it was applied. */
-    int64_t *unsure;
-    size_t   unsure_count;
+    int64_t *unresolved_seqs;
+    size_t   unresolved_count;
 } pawl__sqlite;
 
 static inline pawl__sqlite *pawl__sqlite_of(pawl_store *store)
