@@ -15,7 +15,7 @@
 
 #include "contract/proxy.h"
 #include "contract/refusable.h"
-#include "support/turns.h"
+#include "support/fault_strides.h"
 
 #include <string.h>
 
@@ -320,7 +320,7 @@ static const struct {
 
 static bool is_taken(const lossy *way, unsigned number)
 {
-    return way->part == 0 || turns_takes(number, way->part);
+    return way->part == 0 || runs_case(number, way->part);
 }
 
 static void run_all(run *r)

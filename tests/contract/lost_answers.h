@@ -34,7 +34,7 @@ struct lossy {
      * until nothing more is to be lost. */
     void (*lose)(const lossy *way, lossy_what what, int number, bool is_kept);
     bool (*was_lost)(const lossy *way);
-    unsigned part; /* of the cases, from 1 (support/turns.h); 0: all */
+    unsigned part; /* of the cases, from 1 (support/fault_strides.h); 0: all */
     /* NULL: every request is lost in turn. Else those of a connection since `lose`: the last of a
      * commit are lost, and of those before them every `stride`-th. */
     int (*requests)(const lossy *way);

@@ -8,8 +8,8 @@
 
 #include "contract/server_empty.h"
 #include "contract/suite_main.h"
+#include "support/fault_strides.h"
 #include "support/required.h"
-#include "support/turns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ int server_suite_main(const char *variable, const char *server, int argument_cou
     const suite_fixture fixture = {
         .name    = server,
         .context = url,
-        .rounds  = strcmp(server, "mongodb") == 0 && !turns_are_whole() ? 10 : 0, /* slow there */
+        .rounds  = strcmp(server, "mongodb") == 0 && !is_long_run() ? 10 : 0, /* slow there */
         .fresh   = fresh,
         .make    = make,
         .drop    = drop};

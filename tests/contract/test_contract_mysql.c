@@ -4,13 +4,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "contract/server_suite.h"
+#include "support/fault_strides.h"
 #include "support/tests.h"
-#include "support/turns.h"
 
 int main(int argument_count, char **arguments)
 {
     const char *given = getenv("PAWL_TEST_MYSQL");
-    if (given != NULL && given[0] != '\0' && strchr(given, '?') == NULL && !turns_are_whole())
+    if (given != NULL && given[0] != '\0' && strchr(given, '?') == NULL && !is_long_run())
         setenv("PAWL_TEST_MYSQL", test_text("%s?ssl-mode=disabled", given), 1);
     return server_suite_main("PAWL_TEST_MYSQL", "mysql", argument_count, arguments);
 }

@@ -61,16 +61,16 @@ static pawl_code claim(fixture *p, pawl_store *store, pawl_arena *arena, pawl_qu
 
 ON_FIXTURE(messages_of_a_claim_without_memory_are_claimed_again, fixture *p)
 {
-    pawl_store     *store  = open_worker(p, p->url);
-    bool            is_met = true;
-    long            failed = 0;
+    pawl_store     *store       = open_worker(p, p->url);
+    bool            was_reached = true;
+    long            failed      = 0;
     pawl_queue_rows rows;
     send_all(p, store);
-    for (long n = 1; is_met; n++) {
+    for (long n = 1; was_reached; n++) {
         pawl_arena *arena = pawl_arena_create(512), *again = pawl_arena_create(0);
         fault_memory_begin(n);
         pawl_code code = claim(p, store, arena, &rows);
-        is_met         = fault_memory_end();
+        was_reached    = fault_memory_end();
         failed += code != PAWL_OK;
         if (code != PAWL_OK && claim(p, store, again, &rows) != PAWL_OK)
             fail_msg("allocation %ld: %s", n, p->error.text);
@@ -115,14 +115,14 @@ static pawl_code commit_short_of_memory(fixture *p, pawl_store *store, pawl_refu
 /* No message is to blame for it, which EINVAL would say. */
 ON_FIXTURE(a_commit_without_memory_says_so, fixture *p)
 {
-    pawl_store *store  = open_worker(p, p->url);
-    bool        is_met = true;
-    long        failed = 0;
-    for (long n = 1; is_met; n++) {
+    pawl_store *store       = open_worker(p, p->url);
+    bool        was_reached = true;
+    long        failed      = 0;
+    for (long n = 1; was_reached; n++) {
         pawl_refusals refused = {.arena = p->arena};
         fault_memory_begin(n);
         pawl_code code = commit_short_of_memory(p, store, &refused);
-        is_met         = fault_memory_end();
+        was_reached    = fault_memory_end();
         failed += code != PAWL_OK;
         if (code != PAWL_OK && (code != PAWL_ENOMEM || strstr(p->error.text, "memory") == NULL))
             fail_msg("allocation %ld: %s: %s", n, pawl_code_name(code), p->error.text);

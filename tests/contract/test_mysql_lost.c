@@ -11,7 +11,7 @@
 
 #undef TEXT
 #include "contract/mysql_proxy.h"
-#include "support/turns.h"
+#include "support/fault_strides.h"
 
 static int requests(const lossy *way)
 {
@@ -38,7 +38,7 @@ ON_BOTH(o32_what_is_told_is_what_is_there, fixture *p)
     if (failure[0] != '\0')
         fail_msg("%s", failure);
     print_message("%u losses\n", lost);
-    assert_true(lost > (turns_are_whole() ? 100 : 25));
+    assert_true(lost > (is_long_run() ? 100 : 25));
 }
 
 int (*const tests_missing)(void) = fixtures_are_missing;

@@ -408,7 +408,7 @@ static pawl_code apply_through(const trip *t)
     return pawl_store_schema(t->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &t->p->error);
 }
 
-/* An answer lost behind the last table, that of the lock's end, is no failure. */
+/* An answer lost behind the last table, that of the lock's end, is not a failure. */
 static bool try_apply(const trip *t)
 {
     fixture  *p        = t->p;

@@ -471,8 +471,8 @@ ON_BOTH(a_set_without_memory_is_not_sent, fixture *p)
     for (pawl_code code = PAWL_ENOMEM; code != PAWL_OK; n++) {
         code           = settle_without_memory(p, n);
         long long left = raw_number(p->raw, "select count(*) from pawl_queue");
-        if (fault_memory_is_met() ? code != PAWL_ENOMEM || left != CLAIMED
-                                  : code != PAWL_OK || left != 0)
+        if (fault_memory_was_reached() ? code != PAWL_ENOMEM || left != CLAIMED
+                                       : code != PAWL_OK || left != 0)
             fail_msg("allocation %ld: %s, %lld rows are left: %s", n, pawl_code_name(code), left,
                      p->error.text);
     }

@@ -235,7 +235,7 @@ TEST(without_memory_nothing_is_left)
         fault_memory_begin(n);
         code = url_read(&url, "mysql://app:secret@db-1,db-2/shop?ssl-ca=/a", library, NULL);
         fault_memory_pause();
-        assert_true(code == PAWL_OK || (code == PAWL_ENOMEM && fault_memory_is_met()));
+        assert_true(code == PAWL_OK || (code == PAWL_ENOMEM && fault_memory_was_reached()));
         url_free(&url);
         assert_int_equal(fault_memory_live(), before);
     }

@@ -169,12 +169,12 @@ static bool try_message(message_trip *t, long n, bool is_lasting)
     assert_non_null(t->arena);
     int64_t begun = clock_ms();
     begin_refusing(n, is_lasting ? LASTING : 0);
-    pawl_code code   = go(t);
-    bool      is_met = end_refusing();
-    int64_t   taken  = clock_ms() - begun;
+    pawl_code code        = go(t);
+    bool      was_reached = end_refusing();
+    int64_t   taken       = clock_ms() - begun;
     if (taken > SOON_MS)
         fail_msg("allocation %ld of libpq failed, and the call took %lld ms", n, (long long)taken);
-    if (!is_met)
+    if (!was_reached)
         ok(p, code);
     check_applied(t, code == PAWL_OK);
     if (code != PAWL_OK) {
@@ -185,21 +185,21 @@ static bool try_message(message_trip *t, long n, bool is_lasting)
     }
     test_now(t->store);
     pawl_arena_destroy(t->arena);
-    return is_met;
+    return was_reached;
 }
 
 static void try_messages(fixture *p, size_t size, bool is_lasting)
 {
-    char        name   = is_lasting ? 'l' : 'o';
-    char       *body   = malloc(size + 10);
-    pawl_store *keeper = open_store(p, p->url);
-    bool        is_met = true;
+    char        name        = is_lasting ? 'l' : 'o';
+    char       *body        = malloc(size + 10);
+    pawl_store *keeper      = open_store(p, p->url);
+    bool        was_reached = true;
     assert_non_null(body);
     memset(body, 'x', size + 2);
     body[0] = body[size + 1] = '"';
     pawl_text text           = {.data = body, .size = size + 2};
     begin_order(p, keeper, 1);
-    for (long n = 1; is_met; n++) {
+    for (long n = 1; was_reached; n++) {
         message_trip    t = {.p = p, .version = order_version(p, 1)};
         pawl_queue_send send;
         snprintf(t.id, sizeof t.id, "%c-%ld", name, n);
@@ -209,7 +209,7 @@ static void try_messages(fixture *p, size_t size, bool is_lasting)
         assert_true(n < FAULTS_MAX);
         ok(p, pawl_store_commit(keeper, &changes, NULL, &p->error));
         make_changes(&t, text);
-        is_met = try_message(&t, n, is_lasting);
+        was_reached = try_message(&t, n, is_lasting);
     }
     test_now(keeper);
     free(body);

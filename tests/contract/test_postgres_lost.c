@@ -9,7 +9,7 @@
 
 #include "contract/lost_answers.h"
 #include "contract/postgres_trouble.h"
-#include "support/turns.h"
+#include "support/fault_strides.h"
 
 #ifdef PAWL_SANITIZED
 #define PART 3
@@ -36,7 +36,7 @@ static void expect_all_told(fixture *p, lossy *way, const char *through)
     if (failure[0] != '\0')
         fail_msg("%s", failure);
     print_message("%u losses\n", lost);
-    assert_true(lost > (turns_are_whole() ? 100 : 25));
+    assert_true(lost > (is_long_run() ? 100 : 25));
 }
 
 ON_TROUBLE(o32_what_is_told_is_what_is_there, fixture *p)

@@ -34,18 +34,18 @@ static pawl_code open_and_attach(fixture *p, pawl_store **store)
 
 ON_TROUBLE(opening_survives, fixture *p)
 {
-    bool is_met = true;
+    bool was_reached = true;
     apply_schema(p, p->url, order_tables, 1);
-    for (long n = 1; is_met; n++) {
+    for (long n = 1; was_reached; n++) {
         pawl_store *store = NULL;
         long        live  = fault_memory_live();
         assert_true(n < FAULTS_MAX);
         fault_memory_begin(n);
         pawl_code code = open_and_attach(p, &store);
-        is_met         = fault_memory_end();
-        if (is_met && code == PAWL_OK)
+        was_reached    = fault_memory_end();
+        if (was_reached && code == PAWL_OK)
             ok(p, send_one(p, store, "orders", "m-1"));
-        else if (is_met)
+        else if (was_reached)
             expect_failure(p, code, n);
         else
             ok(p, code);
@@ -154,9 +154,9 @@ static bool try_message(message_trip *t)
     t->arena = pawl_arena_create(0);
     assert_non_null(t->arena);
     fault_memory_begin(t->n);
-    pawl_code code   = go(t);
-    bool      is_met = fault_memory_end();
-    if (!is_met)
+    pawl_code code        = go(t);
+    bool      was_reached = fault_memory_end();
+    if (!was_reached)
         ok(p, code);
     else if (code != PAWL_OK)
         expect_failure(p, code, t->n);
@@ -170,22 +170,22 @@ static bool try_message(message_trip *t)
     test_now(t->store);
     pawl_arena_destroy(t->arena);
     assert_int_equal(fault_memory_live(), live);
-    return is_met;
+    return was_reached;
 }
 
 static void try_messages(fixture *p, bool is_refused, bool is_held)
 {
-    pawl_store *keeper = open_store(p, p->url);
-    bool        is_met = true;
+    pawl_store *keeper      = open_store(p, p->url);
+    bool        was_reached = true;
     begin_order(p, keeper, 1);
     raw_run(p->pg, "insert into pawl_inbox values ('orders', 'm-0', 'handled', now())");
-    for (long n = 1; is_met; n++) {
+    for (long n = 1; was_reached; n++) {
         message_trip t = {.p = p, .n = n, .is_refused = is_refused, .is_held = is_held};
         assert_true(n < FAULTS_MAX);
         t.version = order_version(p, 1);
         snprintf(t.id, sizeof t.id, "m-%ld", n);
         ok(p, send_one(p, keeper, "orders", t.id));
-        is_met = try_message(&t);
+        was_reached = try_message(&t);
     }
     test_now(keeper);
 }
@@ -209,19 +209,19 @@ ON_TROUBLE(a_hold_survives, fixture *p)
  * connection is given up, and with it the row locks. */
 ON_TROUBLE(a_release_survives, fixture *p)
 {
-    pawl_store       *keeper = open_store(p, p->url);
-    bool              is_met = true;
-    pawl_queue_settle settle = {.queue = TEXT("orders"), .action = PAWL_QUEUE_RELEASE};
+    pawl_store       *keeper      = open_store(p, p->url);
+    bool              was_reached = true;
+    pawl_queue_settle settle      = {.queue = TEXT("orders"), .action = PAWL_QUEUE_RELEASE};
     pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_settle = {.items = &settle, .count = 1}};
     ok(p, send_one(p, keeper, "orders", "m-1"));
-    for (long n = 1; is_met; n++) {
+    for (long n = 1; was_reached; n++) {
         pawl_store     *store = open_more(p, p->url);
         pawl_queue_rows rows  = claim_some(p, store, "orders", NOW, 1);
         assert_true(n < FAULTS_MAX && rows.count == 1);
         settle.seq = rows.items[0].seq;
         fault_memory_begin(n);
         pawl_code code = pawl_store_commit(store, &changes, NULL, &p->error);
-        is_met         = fault_memory_end();
+        was_reached    = fault_memory_end();
         if (code == PAWL_OK) { /* at the handle's next call, whatever it is */
             ok(p, pawl_store_wait(store, 0, -1, &p->error));
             assert_int_equal(claim_some(p, keeper, "orders", NOW, 1).count, 1);
@@ -237,11 +237,11 @@ ON_TROUBLE(a_release_survives, fixture *p)
 
 ON_TROUBLE(an_enlist_survives, fixture *p)
 {
-    pawl_store *store  = open_store(p, p->url);
-    PGconn     *pg     = raw_open(p->schema);
-    bool        is_met = true;
+    pawl_store *store       = open_store(p, p->url);
+    PGconn     *pg          = raw_open(p->schema);
+    bool        was_reached = true;
     raw_run(pg, "create table mine (id integer)");
-    for (long n = 1; is_met; n++) {
+    for (long n = 1; was_reached; n++) {
         pawl_queue_send send    = {.queue = TEXT("orders"), .due = NOW};
         pawl_changes    changes = one_send(&send);
         long            live    = fault_memory_live();
@@ -250,8 +250,8 @@ ON_TROUBLE(an_enlist_survives, fixture *p)
         raw_run(pg, "begin; insert into mine values (1)");
         fault_memory_begin(n);
         pawl_code code = pawl_store_enlist(store, pg, &changes, &p->error);
-        is_met         = fault_memory_end();
-        if (is_met && code != PAWL_OK)
+        was_reached    = fault_memory_end();
+        if (was_reached && code != PAWL_OK)
             assert_int_equal(code, PAWL_ENOMEM);
         else
             ok(p, code);
@@ -275,7 +275,7 @@ ON_TROUBLE(a_claim_of_timeouts_survives, fixture *p)
 {
     open_store(p, p->url);
     assert_non_null(pawl_arena_take(p->arena, 1)); /* its first block counts as live */
-    bool               is_met = true;
+    bool               was_reached = true;
     pawl_timeout_rows  rows;
     pawl_timeout_claim claim = {.destination = TEXT("orders"),
                                 .due_max     = NOW,
@@ -286,14 +286,14 @@ ON_TROUBLE(a_claim_of_timeouts_survives, fixture *p)
     raw_run(p->pg, "insert into pawl_timeouts (\"Id\", \"Generation\", \"SagaType\", \"Name\", "
                    "\"Destination\", \"Due\", \"Attempts\", \"CorrelationId\", \"Headers\") "
                    "values (gen_random_uuid(), 1, '', 't', 'orders', '2020-01-01', 0, '', '')");
-    for (long n = 1; is_met; n++) {
+    for (long n = 1; was_reached; n++) {
         long        live  = fault_memory_live();
         pawl_store *store = open_more(p, p->url);
         assert_true(n < FAULTS_MAX);
         fault_memory_begin(n);
         pawl_code code = pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error);
-        is_met         = fault_memory_end();
-        if (is_met && code != PAWL_OK)
+        was_reached    = fault_memory_end();
+        if (was_reached && code != PAWL_OK)
             expect_failure(p, code, n);
         else
             ok(p, code);
@@ -321,16 +321,16 @@ static void append_event(fixture *p, pawl_store *store)
 ON_TROUBLE(a_numbering_survives, fixture *p)
 {
     open_store(p, p->url);
-    bool is_met = true;
-    for (long n = 1; is_met; n++) {
+    bool was_reached = true;
+    for (long n = 1; was_reached; n++) {
         int64_t     count = 0;
         pawl_store *store = open_more(p, p->url);
         append_event(p, store);
         assert_true(n < FAULTS_MAX);
         fault_memory_begin(n);
         pawl_code code = pawl_store_event_number(store, 10, &count, &p->error);
-        is_met         = fault_memory_end();
-        if (is_met && code != PAWL_OK)
+        was_reached    = fault_memory_end();
+        if (was_reached && code != PAWL_OK)
             expect_failure(p, code, n);
         else
             ok(p, code);

@@ -313,7 +313,7 @@ ON_FIXTURE(a_failed_claim_leases_nothing, fixture *p)
         assert_non_null(arena);
         fault_memory_begin(n);
         pawl_code code    = pawl_store_timeout_claim(store, &wanted, arena, &rows, &p->error);
-        bool      is_over = !fault_memory_is_met();
+        bool      is_over = !fault_memory_was_reached();
         fault_memory_pause();
         if (code == PAWL_OK)
             assert_int_equal(rows.count, 1000);

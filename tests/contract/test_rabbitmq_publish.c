@@ -115,7 +115,7 @@ TEST(each_type_has_its_exchange)
     amqp_message_t message;
     const char    *queue = own_name("subscriber");
     far           *f     = far_open(&server, "?per-type=yes&headers=nservicebus", NULL);
-    far_send(f, 1, 1); /* nobody subscribes, which is no failure */
+    far_send(f, 1, 1); /* nobody subscribes, which is not a failure */
     assert_int_equal(far_count(f, PAWL_OUTBOX_DISPATCHED), 1);
     broker_queue(&server, queue, "classic");
     broker_bind(&server, queue, "note", "");
@@ -260,7 +260,7 @@ TEST(o9_a_message_that_closes_the_channel_fails_alone)
     close(mute);
 }
 
-/* Nothing can be sent to it: that is no failure of a message, and costs no login for each. */
+/* Nothing can be sent to it: that is not a failure of a message, and costs no login for each. */
 static void expect_route_away(const char *exchange, const char *part)
 {
     char            url[500];

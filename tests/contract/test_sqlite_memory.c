@@ -15,13 +15,13 @@
 static sqlite3_mem_methods system_memory;
 static long                left;        /* allocations until one fails; 0: none does */
 static bool                is_shortage; /* all after that one fail, too */
-static bool                is_met;
+static bool                was_reached;
 
 static bool fails(void)
 {
     if (left == 0 || (left > 1 && left-- > 1))
         return false;
-    is_met = true;
+    was_reached = true;
     if (!is_shortage)
         left = 0;
     return true;
@@ -229,7 +229,7 @@ static bool fail_once(fixture *p, const struct try_row *row, long n, bool is_exp
     if (is_expired)
         expire(store);
     void *before   = store->ops->native(store);
-    is_met         = false;
+    was_reached    = false;
     left           = n;
     pawl_code code = row->run(p, store);
     left           = 0;
@@ -249,7 +249,7 @@ static bool fail_once(fixture *p, const struct try_row *row, long n, bool is_exp
     if (claim_some(p, store, "known", 9).count + in_hand != 2)
         fail_msg("%s: a row is claimed that nobody has", label);
     test_now(store);
-    return is_met;
+    return was_reached;
 }
 
 static void each_allocation_fails(fixture *p, bool shortage, bool is_expired)
@@ -340,7 +340,7 @@ static bool enlist_fails_once(fixture *p, long n)
     sqlite3    *db    = raw_open(p->path);
     const char *label = test_text("enlist, allocation %ld", n);
     raw_run(db, "begin; insert into mine values (1)");
-    is_met         = false;
+    was_reached    = false;
     left           = n;
     pawl_code code = enlist(p, store, db);
     left           = 0;
@@ -357,7 +357,7 @@ static bool enlist_fails_once(fixture *p, long n)
         fail_msg("%s: %s: %d sends, %d marks, %d rows", label, pawl_code_name(code), (int)sends,
                  (int)marks, (int)rows);
     test_now(store);
-    return is_met;
+    return was_reached;
 }
 
 ON_FIXTURE(s33_an_enlist_without_memory_leaves_nothing_half, fixture *p)

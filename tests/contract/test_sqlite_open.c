@@ -385,7 +385,7 @@ ON_FIXTURE(a_file_that_cannot_have_a_log_is_refused, fixture *p)
     assert_int_equal(sqlite3_vfs_unregister(&plain), SQLITE_OK);
     assert_int_equal(sqlite3_vfs_register(system_vfs, 1), SQLITE_OK);
     expect_code(p, code, PAWL_ECONFIG);
-    expect_text(p, "the event store mode is 'delete', WAL was refused");
+    expect_text(p, "the journal mode is 'delete', WAL was refused");
 }
 
 /* Debian's SQLite takes such a path for a URI, in which '%' and '#' mean something. */

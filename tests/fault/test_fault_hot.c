@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/fault_store.h"
+#include "support/fault_strides.h"
 #include "support/hot.h"
 #include "support/locks.h"
-#include "support/turns.h"
 
 #include <limits.h>
 
@@ -49,15 +49,15 @@ static bool play(world *it, const fault_plan *plan, long *failures)
     assert_true(locks_counted().elsewhere > before.elsewhere);
     locks_hold(NULL);
     *failures += go(it);
-    bool is_met = fault_is_met();
-    calls       = fault_counts_now().eligible;
+    bool was_reached = fault_was_reached();
+    calls            = fault_counts_now().eligible;
     fault_plan_set(NULL);
     if (hot_count(it, "a") != a + 2 || hot_count(it, "b") != b + 1 ||
         world_queue(it, "desk").count != 0)
         fail_msg("kind %d, call %ld of %ld, seed %llu: counted %d and %d, %zu messages are left",
                  (int)plan->kind, plan->n, calls, (unsigned long long)plan->seed,
                  hot_count(it, "a") - a, hot_count(it, "b") - b, world_queue(it, "desk").count);
-    return is_met;
+    return was_reached;
 }
 
 static world *open_faulty(const char *url)
@@ -79,7 +79,8 @@ ON_ALL_STORES(s32_each_call_goes_wrong_in_turn, const char *url)
         long       failures = 0, runs = 0;
         plan.n = LONG_MAX;
         assert_false(play(it, &plan, &failures));
-        turns all = calls > 2 * SERVER_SLACK ? turns_of(url, calls) : (turns){1, 1, calls};
+        fault_strides all =
+            calls > 2 * SERVER_SLACK ? fault_strides_of(url, calls) : (fault_strides){1, 1, calls};
         for (plan.n = all.first; plan.n <= all.last; plan.n += all.stride, runs++)
             assert_true(play(it, &plan, &failures));
         print_message("kind %d: of %ld calls %ld went wrong in turn, %ld failures were borne\n",

@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/fault_strides.h"
 #include "support/trip.h"
-#include "support/turns.h"
 
 /* On a server one allocation of so many fails: each run begins with stores that are empty. */
 #define SERVER_STRIDE 17

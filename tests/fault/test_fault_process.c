@@ -11,7 +11,7 @@
 #include "support/bank.h"
 #include "support/fault_memory.h"
 #include "support/fault_store.h"
-#include "support/turns.h"
+#include "support/fault_strides.h"
 
 #include <limits.h>
 
@@ -248,7 +248,7 @@ static bool play_once(const char *scheme, const fault_plan *given, long memory_n
     close_endpoint(&it);
     check_story(&it);
     check_rows(&it);
-    bool is_met = memory_n > 0 ? fault_memory_is_met() : fault_is_met();
+    bool was_reached = memory_n > 0 ? fault_memory_was_reached() : fault_was_reached();
     *failures += it.failures;
     calls = fault_counts_now().eligible;
     fault_plan_set(NULL);
@@ -258,7 +258,7 @@ static bool play_once(const char *scheme, const fault_plan *given, long memory_n
     pawl_clock_destroy(it.machine);
     pawl_arena_destroy(it.arena);
     scenario_forget(it.made);
-    return is_met;
+    return was_reached;
 }
 
 static const char *scheme_of(const char *url)
@@ -274,7 +274,7 @@ static void raise_n(const char *url, const char *name, fault_plan plan)
     long failures = 0, runs = 0;
     plan.n = LONG_MAX;
     assert_false(play_once(scheme_of(url), &plan, 0, &failures));
-    turns all = turns_of(url, calls);
+    fault_strides all = fault_strides_of(url, calls);
     for (plan.n = all.first; plan.n <= all.last; plan.n += all.stride, runs++)
         if (!play_once(scheme_of(url), &plan, 0, &failures))
             fail_msg("%s: call %ld of %ld is not reached", name, plan.n, all.last);

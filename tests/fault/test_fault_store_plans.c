@@ -92,7 +92,7 @@ ON_ALL_STORES(without_a_plan_calls_are_only_counted, const char *url)
     fixture   *it   = open_fixture(url, &none);
     must(send(it, "m-1", world_error()));
     assert_int_equal(claim(it).count, 1);
-    assert_false(fault_is_met());
+    assert_false(fault_was_reached());
     assert_int_equal(fault_counts_now().total, 2);
     assert_int_equal(fault_counts_now().by_op[fault_op_commit], 1);
     assert_int_equal(fault_counts_now().by_op[fault_op_queue_claim], 1);
@@ -106,10 +106,10 @@ ON_ALL_STORES(the_nth_call_fails_before_it_does_anything, const char *url)
     fault_plan plan  = {.kind = FAULT_BEFORE, .op = fault_op_commit, .n = 2, .code = PAWL_EPERSIST};
     fixture   *it    = open_fixture(url, &plan);
     must(send(it, "m-1", world_error()));
-    assert_false(fault_is_met());
+    assert_false(fault_was_reached());
     assert_int_equal(send(it, "m-2", &error), PAWL_EPERSIST);
     assert_string_equal(error.text, "the test says EPERSIST in commit");
-    assert_true(fault_is_met());
+    assert_true(fault_was_reached());
     assert_int_equal(fault_op_met(), fault_op_commit);
     assert_int_equal(count_sent(it), 1);
     must(send(it, "m-2", world_error()));
@@ -136,7 +136,7 @@ ON_ALL_STORES(o32_a_list_that_nobody_promised_is_not_believed, const char *url)
         scenario_url_like(url, own, sizeof own);
         fixture *it = open_fixture(own, &plan);
         must(send(it, "m-1", world_error()));
-        assert_true(fault_is_met());
+        assert_true(fault_was_reached());
         pawl_queue_rows rows = claim(it);
         assert_int_equal(rows.count, 1);
         fault_plan_set(&plan);
@@ -196,13 +196,13 @@ ON_ALL_STORES(o32_a_commit_just_before_the_resolve_is_found, const char *url)
 ON_ALL_STORES(o32_a_deaf_store_leaves_the_outcome_unknown, const char *url)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    fault_plan plan  = {.kind = FAULT_DEAF_DONE, .n = 1};
+    fault_plan plan  = {.kind = FAULT_DONE_RESOLVE_FAILS, .n = 1};
     fixture   *it    = open_fixture(url, &plan);
     assert_int_equal(send(it, "m-1", &error), PAWL_EUNKNOWN);
     assert_non_null(strstr(error.text, "the test says ELOST in resolve"));
     assert_int_equal(count_sent(it), 1);
     test_now(it);
-    plan.kind     = FAULT_DEAF_LOST;
+    plan.kind     = FAULT_LOST_RESOLVE_FAILS;
     it            = open_fixture(url, &plan);
     size_t before = count_sent(it);
     assert_int_equal(send(it, "m-2", &error), PAWL_EUNKNOWN);

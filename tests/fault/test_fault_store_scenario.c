@@ -7,7 +7,7 @@
  */
 #include "support/fault_memory.h"
 #include "support/fault_scenario.h"
-#include "support/turns.h"
+#include "support/fault_strides.h"
 #include "support/world.h"
 
 #include <limits.h>
@@ -28,19 +28,19 @@ static fault_result count_calls(const char *url, fault_plan plan)
 {
     plan.n          = LONG_MAX;
     fault_result it = fault_scenario_run(scheme_of(url), &plan);
-    assert_false(it.is_met);
+    assert_false(it.was_reached);
     return it;
 }
 
 /* The loop; of how many calls some went wrong in turn. */
 static long raise_n(const char *url, const char *name, fault_plan plan, fault_result *last)
 {
-    fault_result untouched = count_calls(url, plan);
-    turns        it        = turns_of(url, untouched.counts.eligible);
-    long         failures = 0, rows = 0, runs = 0;
+    fault_result  untouched = count_calls(url, plan);
+    fault_strides it        = fault_strides_of(url, untouched.counts.eligible);
+    long          failures = 0, rows = 0, runs = 0;
     for (plan.n = it.first; plan.n <= it.last; plan.n += it.stride, runs++) {
         *last = fault_scenario_run(scheme_of(url), &plan);
-        assert_true(last->is_met);
+        assert_true(last->was_reached);
         failures += last->failures;
         rows += last->rows;
         if (last->handled != untouched.handled)
@@ -94,7 +94,7 @@ ON_ALL_STORES_IN_TIME(untouched_it_reaches_every_kind_of_call, const char *url)
     fault_plan   plan  = {.kind = FAULT_NONE};
     fault_result found = fault_scenario_run(scheme_of(url), &plan);
     bool is_sql = strcmp(scheme_of(url), "memory") != 0 && strcmp(scheme_of(url), "mongodb") != 0;
-    assert_false(found.is_met);
+    assert_false(found.was_reached);
     assert_int_equal(found.failures, 0);
     print_message("%s: %ld calls:", scheme_of(url), found.counts.total);
     for (int op = 1; op < fault_op_count; op++) {
@@ -146,8 +146,8 @@ ON_ALL_STORES_IN_TIME(o32_outcome_unknown_and_nothing_done, const char *url)
 
 ON_ALL_STORES_IN_TIME(o32_a_late_commit_is_fenced, const char *url)
 {
-    fault_plan plan = {.kind = FAULT_LATE};
-    turns      all  = turns_of(url, count_calls(url, plan).counts.eligible);
+    fault_plan    plan = {.kind = FAULT_LATE};
+    fault_strides all  = fault_strides_of(url, count_calls(url, plan).counts.eligible);
     for (plan.n = all.first; plan.n <= all.last; plan.n += all.stride) {
         fault_result it = fault_scenario_run(scheme_of(url), &plan);
         if (it.late != PAWL_EFENCED)
@@ -161,8 +161,8 @@ ON_ALL_STORES_IN_TIME(o32_a_late_commit_is_fenced, const char *url)
 
 ON_ALL_STORES_IN_TIME(o32_a_commit_that_came_in_time_is_found, const char *url)
 {
-    fault_plan plan = {.kind = FAULT_JUST_LATE};
-    turns      all  = turns_of(url, count_calls(url, plan).counts.eligible);
+    fault_plan    plan = {.kind = FAULT_JUST_LATE};
+    fault_strides all  = fault_strides_of(url, count_calls(url, plan).counts.eligible);
     for (plan.n = all.first; plan.n <= all.last; plan.n += all.stride) {
         fault_result it = fault_scenario_run(scheme_of(url), &plan);
         if (it.late != PAWL_OK || it.failures != 0)
@@ -177,8 +177,8 @@ ON_ALL_STORES_IN_TIME(o32_a_commit_that_came_in_time_is_found, const char *url)
 ON_ALL_STORES_IN_TIME(o32_an_outcome_that_cannot_be_asked, const char *url)
 {
     fault_result last;
-    raise_n(url, "deaf, done", (fault_plan){.kind = FAULT_DEAF_DONE}, &last);
-    raise_n(url, "deaf, lost", (fault_plan){.kind = FAULT_DEAF_LOST}, &last);
+    raise_n(url, "done, resolve fails", (fault_plan){.kind = FAULT_DONE_RESOLVE_FAILS}, &last);
+    raise_n(url, "lost, resolve fails", (fault_plan){.kind = FAULT_LOST_RESOLVE_FAILS}, &last);
 }
 
 /* Longer than any lease, at every call. */
@@ -197,9 +197,9 @@ ON_ALL_STORES_IN_TIME(rows_handed_out_once_more, const char *url)
 /* Timeouts that another worker took may not be settled by the one before, though the rows are the same. */
 ON_ALL_STORES_IN_TIME(t7_e13_a27_rows_taken_by_another_worker, const char *url)
 {
-    fault_plan plan  = {.kind = FAULT_STEAL};
-    long       taken = 0;
-    turns      all   = turns_of(url, count_calls(url, plan).counts.eligible);
+    fault_plan    plan  = {.kind = FAULT_STEAL};
+    long          taken = 0;
+    fault_strides all   = fault_strides_of(url, count_calls(url, plan).counts.eligible);
     for (plan.n = all.first; plan.n <= all.last; plan.n += all.stride) {
         fault_result it = fault_scenario_run(scheme_of(url), &plan);
         taken += it.rows;
@@ -242,7 +242,7 @@ static void many(const char *url, const char *name, fault_plan plan)
     for (plan.seed = 1; plan.seed <= seeds; plan.seed++) {
         fault_result it = fault_scenario_run(scheme_of(url), &plan);
         failures += it.failures;
-        met += it.is_met;
+        met += it.was_reached;
     }
     print_message("%s, %s: %d of 1000 calls, seeds 1 to %d, %ld failures were borne\n",
                   scheme_of(url), name, plan.chance, (int)seeds, failures);
@@ -258,8 +258,8 @@ ON_ALL_STORES_IN_TIME(one_call_of_ten_goes_wrong, const char *url)
 ON_ALL_STORES_IN_TIME(o32_one_commit_of_three_is_in_doubt, const char *url)
 {
     many(url, "late", (fault_plan){.kind = FAULT_LATE, .chance = 333});
-    many(url, "deaf, done", (fault_plan){.kind = FAULT_DEAF_DONE, .chance = 333});
-    many(url, "deaf, lost", (fault_plan){.kind = FAULT_DEAF_LOST, .chance = 333});
+    many(url, "done, resolve fails", (fault_plan){.kind = FAULT_DONE_RESOLVE_FAILS, .chance = 333});
+    many(url, "lost, resolve fails", (fault_plan){.kind = FAULT_LOST_RESOLVE_FAILS, .chance = 333});
 }
 
 ON_ALL_STORES_IN_TIME(every_other_claim_is_not_alone, const char *url)
@@ -279,7 +279,7 @@ ON_ALL_STORES_IN_TIME(the_nth_allocation_fails, const char *url)
         fault_result it     = fault_scenario_run_memory(scheme_of(url), n);
         if (fault_memory_live() != before)
             fail_msg("allocation %ld failed, %ld blocks are left", n, fault_memory_live() - before);
-        if (!it.is_met)
+        if (!it.was_reached)
             break;
         failures += it.failures;
     }

@@ -15,13 +15,13 @@ static pawl_code answer(const char *entry, bool is_empty, pawl_error *error)
     called.calls++;
     called.called = entry;
     assert_true(is_empty);
-    return lean_answer(called.code, error);
+    return minimal_answer(called.code, error);
 }
 
 static pawl_code fake_ready(pawl_store *store, pawl_error *error)
 {
     called.ready_calls++;
-    return lean_answer(called.ready_code, error);
+    return minimal_answer(called.ready_code, error);
 }
 
 static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
@@ -156,7 +156,7 @@ ENTRY(checkpoint_get,
       *position == 0, *position = 7)
 
 static const pawl_store_ops whole = {
-    LEAN_STORE,
+    MINIMAL_STORE,
     .scheme                  = "called",
     .commit                  = fake_commit,
     .ready                   = fake_ready,

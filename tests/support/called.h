@@ -11,7 +11,7 @@
 #ifndef PAWL_TESTS_CALLED_H
 #define PAWL_TESTS_CALLED_H
 
-#include "support/lean.h"
+#include "support/minimal.h"
 
 /* Entries that return a code and are called by store_calls.h. */
 #define CALLED_ENTRIES(F)        \

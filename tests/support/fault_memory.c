@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 static long live, left;
-static bool is_counting, is_met;
+static bool is_counting, was_reached;
 
 static void *resize(void *memory, size_t size, void *context)
 {
@@ -18,7 +18,7 @@ static void *resize(void *memory, size_t size, void *context)
         return NULL;
     }
     if (is_counting && left > 0 && --left == 0) {
-        is_met = true;
+        was_reached = true;
         return NULL;
     }
     void *made = realloc(memory, size);
@@ -36,7 +36,7 @@ void fault_memory_set(long n)
 {
     left        = n;
     is_counting = false;
-    is_met      = false;
+    was_reached = false;
 }
 
 void fault_memory_go_on(void)
@@ -55,15 +55,15 @@ void fault_memory_begin(long n)
     fault_memory_go_on();
 }
 
-bool fault_memory_is_met(void)
+bool fault_memory_was_reached(void)
 {
-    return is_met;
+    return was_reached;
 }
 
 bool fault_memory_end(void)
 {
     fault_memory_pause();
-    return is_met;
+    return was_reached;
 }
 
 long fault_memory_live(void)

@@ -1,6 +1,6 @@
 /* fault_memory.h - an allocator whose n-th allocation fails.
  *
- *     install (first of all) -> { set -> { go_on, pause }* -> is_met }*
+ *     install (first of all) -> { set -> { go_on, pause }* -> was_reached }*
  *
  * Allocations count only between go_on and pause: a test's own never fail.
  *
@@ -21,7 +21,7 @@ void fault_memory_pause(void);
 /* fault_memory_set and go_on. */
 void fault_memory_begin(long n);
 /* Was the n-th allocation requested? */
-bool fault_memory_is_met(void);
+bool fault_memory_was_reached(void);
 /* Pauses, and returns whether the n-th allocation was requested. */
 bool fault_memory_end(void);
 /* Blocks not freed yet. */

@@ -47,7 +47,7 @@ typedef struct run {
 
 static bool is_touched(const run *it)
 {
-    return it->memory_n > 0 ? fault_memory_is_met() : fault_is_met();
+    return it->memory_n > 0 ? fault_memory_was_reached() : fault_was_reached();
 }
 
 /* Counts a failure of the program, which must come from the fault. Calls of the test itself never fail: memory faults
@@ -523,10 +523,10 @@ static fault_result play_once(const char *scheme, const fault_plan *given, long 
     pawl_sender_close(it.sender);
     it.sender = NULL;
     check_leases(&it);
-    it.result.is_met = is_touched(&it);
-    it.result.late   = fault_late_code();
-    it.result.rows   = fault_row_count();
-    it.result.counts = fault_counts_now();
+    it.result.was_reached = is_touched(&it);
+    it.result.late        = fault_late_code();
+    it.result.rows        = fault_row_count();
+    it.result.counts      = fault_counts_now();
     fault_observe(NULL, NULL);
     fault_plan_set(NULL);
     tear_down(&it);

@@ -21,7 +21,7 @@
 #include "support/fault_store.h"
 
 typedef struct fault_result {
-    bool         is_met;             /* the plan's call happened */
+    bool         was_reached;        /* the plan's call happened */
     long         failures;           /* steps and calls of the program that failed */
     long         restarts;           /* endpoints created again after a failure */
     int64_t      conflicts, handled; /* as the store counts them */

@@ -36,9 +36,9 @@ static size_t            binding_count;
 static fault_plan        plan;
 static fault_counts      counts;
 static pawl_random       chances;
-static bool              is_met;
-static fault_op          op_met;
-static bool              is_deaf; /* the next resolve fails */
+static bool              was_reached;
+static fault_op          op_reached;
+static bool              next_resolve_fails; /* the next resolve fails */
 static held_commit       held;
 static pawl_code         late_code;
 static fault_observe_fn *observer;
@@ -58,8 +58,8 @@ static bool is_about(fault_kind kind, fault_op op)
     case FAULT_UNKNOWN:
     case FAULT_LATE:
     case FAULT_JUST_LATE:
-    case FAULT_DEAF_DONE:
-    case FAULT_DEAF_LOST: return op == fault_op_commit;
+    case FAULT_DONE_RESOLVE_FAILS:
+    case FAULT_LOST_RESOLVE_FAILS: return op == fault_op_commit;
     case FAULT_AGAIN: return is_claim(op);
     case FAULT_STEAL: return op == fault_op_timeout_claim || op == fault_op_leased_batch_claim;
     case FAULT_REORDER: return op == fault_op_queue_claim;
@@ -79,8 +79,8 @@ static bool is_chosen(fault_op op)
         return false;
     if (plan.chance > 0 && pawl_random_below(&chances, 1000) >= (uint64_t)plan.chance)
         return false;
-    is_met = true;
-    op_met = op;
+    was_reached = true;
+    op_reached  = op;
     return true;
 }
 
@@ -280,7 +280,7 @@ static pawl_code lose_commit(fault_store *self, const pawl_changes *changes, paw
         late_code = PAWL_EUNKNOWN;
     else
         held.changes = NULL;
-    is_deaf = plan.kind == FAULT_DEAF_LOST;
+    next_resolve_fails = plan.kind == FAULT_LOST_RESOLVE_FAILS;
     return doubt(self, changes, refused, error);
 }
 
@@ -293,13 +293,13 @@ static pawl_code faulty_commit(pawl_store *store, const pawl_changes *changes,
     if (code != PAWL_OK)
         return code;
     if (is_mine && (plan.kind == FAULT_UNKNOWN || plan.kind == FAULT_LATE ||
-                    plan.kind == FAULT_JUST_LATE || plan.kind == FAULT_DEAF_LOST))
+                    plan.kind == FAULT_JUST_LATE || plan.kind == FAULT_LOST_RESOLVE_FAILS))
         return lose_commit(self, changes, refused, error);
     code = apply(self->inner, changes, refused, error);
     if (!is_mine || code != PAWL_OK)
         return code;
-    is_deaf = plan.kind == FAULT_DEAF_DONE;
-    return plan.kind == FAULT_AFTER || plan.kind == FAULT_DEAF_DONE
+    next_resolve_fails = plan.kind == FAULT_DONE_RESOLVE_FAILS;
+    return plan.kind == FAULT_AFTER || plan.kind == FAULT_DONE_RESOLVE_FAILS
                ? doubt(self, changes, refused, error)
                : code;
 }
@@ -340,8 +340,8 @@ static pawl_code faulty_resolve(pawl_store *store, pawl_uuid commit_id, bool *is
     pawl_code    code    = enter(fault_op_resolve, &is_mine, error);
     if (code != PAWL_OK)
         return code;
-    if (is_deaf) {
-        is_deaf = false;
+    if (next_resolve_fails) {
+        next_resolve_fails = false;
         return lose(fault_op_resolve, PAWL_ELOST, error);
     }
     if (held.changes != NULL && plan.kind == FAULT_JUST_LATE)
@@ -555,13 +555,13 @@ void fault_bind(const char *name, const char *url)
 
 void fault_plan_set(const fault_plan *given)
 {
-    plan         = given != NULL ? *given : (fault_plan){.kind = FAULT_NONE};
-    counts       = (fault_counts){0};
-    is_met       = false;
-    op_met       = fault_op_any;
-    is_deaf      = false;
-    held.changes = NULL;
-    late_code    = PAWL_OK;
+    plan               = given != NULL ? *given : (fault_plan){.kind = FAULT_NONE};
+    counts             = (fault_counts){0};
+    was_reached        = false;
+    op_reached         = fault_op_any;
+    next_resolve_fails = false;
+    held.changes       = NULL;
+    late_code          = PAWL_OK;
     pawl_random_seed(&chances, plan.seed);
     fault_rows_begin(plan.seed);
 }
@@ -572,14 +572,14 @@ void fault_observe(fault_observe_fn *observe, void *context)
     observer_context = context;
 }
 
-bool fault_is_met(void)
+bool fault_was_reached(void)
 {
-    return is_met;
+    return was_reached;
 }
 
 fault_op fault_op_met(void)
 {
-    return op_met;
+    return op_reached;
 }
 
 fault_counts fault_counts_now(void)

@@ -1,7 +1,7 @@
 /* fault_store.h - a store driver that wraps any other one and makes the n-th call fail.
  *
  *     fault_bind("main", "sqlite:/...") -> open "fault:main" as any store
- *     fault_plan_set(&plan) -> run the scenario -> fault_is_met, fault_counts
+ *     fault_plan_set(&plan) -> run the scenario -> fault_was_reached, fault_counts
  *     fault_plan_set(NULL)
  *
  * Calls of all handles on all bound names are counted together, so a repeated run has the same calls in the same order.
@@ -85,10 +85,10 @@ typedef enum fault_kind {
     FAULT_UNKNOWN, /* a commit that does nothing and returns PAWL_EUNKNOWN */
     FAULT_LATE,    /* as UNKNOWN, but applied right after the resolve */
     FAULT_JUST_LATE, /* as UNKNOWN, but applied right before the resolve */
-    FAULT_DEAF_DONE, /* a commit that is applied but returns PAWL_EUNKNOWN; the next resolve fails */
-    FAULT_DEAF_LOST, /* as DEAF_DONE, but not applied */
-    FAULT_DELAY,     /* `clock` advances by `delay` during the call */
-    FAULT_AGAIN,     /* rows of a claim are returned again by the next claim of that kind */
+    FAULT_DONE_RESOLVE_FAILS, /* a commit that is applied but returns PAWL_EUNKNOWN; the next resolve fails */
+    FAULT_LOST_RESOLVE_FAILS, /* as DONE_RESOLVE_FAILS, but not applied */
+    FAULT_DELAY,              /* `clock` advances by `delay` during the call */
+    FAULT_AGAIN, /* rows of a claim are returned again by the next claim of that kind */
     FAULT_STEAL, /* right after a claim its lease expires; another worker claims and releases the rows */
     FAULT_REORDER, /* independent rows of a claim with equal due time are shuffled */
 } fault_kind;
@@ -144,7 +144,7 @@ void fault_plan_set(const fault_plan *plan);
 void fault_observe(fault_observe_fn *observe, void *context);
 
 /* Was the plan's call reached? */
-bool         fault_is_met(void);
+bool         fault_was_reached(void);
 fault_op     fault_op_met(void); /* the operation of that call; fault_op_any before */
 fault_counts fault_counts_now(void);
 const char  *fault_op_name(fault_op op);

@@ -59,9 +59,9 @@ expect 2 "--since: " pawl find a=1 --since yesterday
 expect 2 "--in: 'inbox' is no PLACE" pawl find a=1 --in inbox
 expect 2 "--limit: 0 is not within" pawl find a=1 --limit 0
 for cursor in nowhere:1 queue: queue:x queue:1/2 dead:1 dead:x:a/b dead:9:billing/m-1 dead:7:billing outbox:-1; do
-    expect 2 "--after: '$cursor' is no cursor of this search" pawl find a=1 --after "$cursor"
+    expect 2 "--after: '$cursor' is not a cursor of this search" pawl find a=1 --after "$cursor"
 done
-expect 2 "--after: 'queue:5' is no cursor" pawl find a=1 --queue billing --after queue:5
+expect 2 "--after: 'queue:5' is not a cursor" pawl find a=1 --queue billing --after queue:5
 expect 2 "--after: --in leaves queue out" pawl find a=1 --in dead --after queue:5
 
 echo "== nothing there"
@@ -95,7 +95,7 @@ found "" customer_id=9
 says unreadable 6
 says is_complete true
 expect 0 '' pawl find customer_id=9
-grep -q '; 6 bodies are no JSON$' "$work/err" || die "no word of bodies that are no JSON"
+grep -q '; 6 bodies are not JSON$' "$work/err" || die "no word of bodies that are no JSON"
 
 echo "== by the message's own"
 found "queue:q-4 queue:q-5" correlation=c-2

@@ -89,7 +89,7 @@ saga show "Order/$gone" --json
 has_line '^\{"actions":\[\{"action":"deleted","at":"[^"]+Z","by":"[^"]+","reason":"never paid"\}\]\}$'
 expect 0 '' pawl timeout list --saga "$gone" "${at[@]}" --json
 lines 0
-expect 2 'delete asks first, and standard input is no terminal: give --yes$' pawl saga delete "Order/$(id_of o-3)" --app "$work/old.so" "${at[@]}" </dev/null
+expect 2 'delete asks first, and standard input is not a terminal: give --yes$' pawl saga delete "Order/$(id_of o-3)" --app "$work/old.so" "${at[@]}" </dev/null
 saga delete "Order/$(id_of o-3)" --yes --json
 has_line "^\\{\"deleted\":\"Order/$(id_of o-3)\",\"id\":\"$(id_of o-3)\",\"version\":1,\"timeouts\":1,\"outbox\":[0-9]+\\}\$"
 saga list --type Order --json

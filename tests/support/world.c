@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "contract/odbc_fixture.h"
+#include "support/fault_strides.h"
 #include "support/required.h"
-#include "support/turns.h"
 
 #include <stdatomic.h>
 #include <sys/stat.h>
@@ -180,7 +180,7 @@ static bool is_left_to_the_long_run(const scenario *it)
     }
     for (unsigned i = 0; i < count; i++)
         if (it->run == shared && strcmp(it->scheme, schemes[i]) == 0)
-            return i != turn % count && !turns_are_whole();
+            return i != turn % count && !is_long_run();
     return false;
 }
 
