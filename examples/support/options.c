@@ -35,15 +35,16 @@ static pawl_code parse_duration(const example_option *row, const char *text, int
         if (errno != 0 || value > PAWL_TIME_MAX / units[i].microseconds)
             return pawl_error_set(error, PAWL_EINVAL, "--%s: '%s' is too long", row->name, text);
         if (value == 0)
-            return pawl_error_set(error, PAWL_EINVAL, "--%s: '%s' is no time at all", row->name,
+            return pawl_error_set(error, PAWL_EINVAL, "--%s: '%s' is not a time at all", row->name,
                                   text);
         *duration = value * units[i].microseconds;
         return PAWL_OK;
     }
-    return pawl_error_set(error, PAWL_EINVAL,
-                          "--%s: '%s' is no duration: expected seconds, or a number and ms, s, m, "
-                          "h or d",
-                          row->name, text);
+    return pawl_error_set(
+        error, PAWL_EINVAL,
+        "--%s: '%s' is not a duration: expected seconds, or a number and ms, s, m, "
+        "h or d",
+        row->name, text);
 }
 
 static pawl_code parse_count(const example_option *row, const char *text, int64_t *count,
@@ -53,7 +54,7 @@ static pawl_code parse_count(const example_option *row, const char *text, int64_
     errno         = 0;
     int64_t value = strtoll(text, NULL, 10);
     if (digits == 0 || text[digits] != '\0' || errno != 0 || value < 1 || value > row->max)
-        return pawl_error_set(error, PAWL_EINVAL, "--%s: '%s' is no number from 1 to %" PRId64,
+        return pawl_error_set(error, PAWL_EINVAL, "--%s: '%s' is not a number from 1 to %" PRId64,
                               row->name, text, row->max);
     *count = value;
     return PAWL_OK;

@@ -69,7 +69,7 @@ static inline pawl_code pawl__object_open(const char *path, void **module, pawl_
                               "%s is %s, where a shared object is expected", path,
                               S_ISDIR(about.st_mode)    ? "a folder"
                               : S_ISFIFO(about.st_mode) ? "a named pipe"
-                                                        : "no file");
+                                                        : "not a file");
     if (is_there && pawl__object_is_cut(path, (uint64_t)about.st_size))
         return pawl_error_set(error, PAWL_EUNREACHABLE,
                               "%s is cut off: its %lld bytes end before its section headers", path,

@@ -172,7 +172,7 @@ pawl_code pawl_time_parse(pawl_text text, pawl_time *time, pawl_error *error)
     if (reader.wrong == NULL && reader.at != reader.end)
         reader.wrong = "nothing after the zone";
     if (reader.wrong != NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "'%.*s' is no time: expected %s",
+        return pawl_error_set(error, PAWL_EINVAL, "'%.*s' is not a time: expected %s",
                               text.size > 60 ? 60 : (int)text.size,
                               text.data != NULL ? text.data : "", reader.wrong);
     int64_t seconds = pawl__days_from_date(year, month, day) * 86400 + hour * INT64_C(3600) +

@@ -79,12 +79,12 @@ pawl_code pawl__answer_accepted(pawl_context *ctx)
     return send(ctx, &request, PAWL_RECORD_OF(pawl_accepted)(), &answer);
 }
 
-pawl_code pawl__answer_rejected(pawl_context *ctx, pawl_text reason, bool *is_told)
+pawl_code pawl__answer_rejected(pawl_context *ctx, pawl_text reason, bool *is_answered)
 {
     asked               request;
     const pawl_message *command = &ctx->unit->message;
     pawl_code           code    = read_asked(ctx, "rejected", &request);
-    *is_told                    = request.is_wanted;
+    *is_answered                = request.is_wanted;
     if (code != PAWL_OK || !request.is_wanted)
         return code;
     const pawl_rejected answer = {

@@ -19,7 +19,7 @@ static bool is_busy(const pawl__entry *entry)
 
 /* Could the unit touch a saga that another worker has? Checks both the main and the transitional value: which of
  * them finds the saga may depend on earlier units of the batch. */
-static bool could_touch(pawl__batch *batch, const pawl__unit *unit)
+static bool may_touch_busy_saga(pawl__batch *batch, const pawl__unit *unit)
 {
     if (unit->kind == PAWL__UNIT_TIMEOUT)
         return is_busy(unit->entry);
@@ -73,7 +73,7 @@ static bool is_hot(const pawl__engine *engine, const pawl__entry *entry)
 
 /* Releases all units if all sagas are hot, another worker has the one with most units, and at least half of the units
  * cannot run. Else the commit would write more due times than it handles messages, and lock sagas that worker needs. */
-static void leave_rest(pawl__batch *batch)
+static void release_all_if_busy(pawl__batch *batch)
 {
     const pawl__engine *engine = batch->engine;
     pawl__entry        *most   = NULL;
@@ -89,14 +89,14 @@ static void leave_rest(pawl__batch *batch)
             return;
         if (++entry->wanted > (most != NULL ? most->wanted : 0))
             most = entry;
-        if (could_touch(batch, unit))
+        if (may_touch_busy_saga(batch, unit))
             away++;
         else
             here++;
     }
     bool is_left = most != NULL && most->is_busy && away >= here;
     for (size_t i = 0; i < batch->unit_count && is_left; i++)
-        if (batch->units[i].end == PAWL__END_NEW && !could_touch(batch, &batch->units[i]))
+        if (batch->units[i].end == PAWL__END_NEW && !may_touch_busy_saga(batch, &batch->units[i]))
             batch->units[i].end = PAWL__END_RELEASED;
 }
 
@@ -111,9 +111,9 @@ void pawl__busy_sagas_put_back(pawl__batch *batch)
 {
     if (!batch->has_busy)
         return;
-    leave_rest(batch);
+    release_all_if_busy(batch);
     for (size_t i = 0; i < batch->unit_count; i++)
-        if (batch->units[i].end == PAWL__END_NEW && could_touch(batch, &batch->units[i]))
+        if (batch->units[i].end == PAWL__END_NEW && may_touch_busy_saga(batch, &batch->units[i]))
             pawl__unit_put_back(&batch->units[i]);
 }
 

@@ -64,7 +64,7 @@ static pawl_code refuse_answer(pawl_context *ctx, pawl_code answer)
     pawl_code   code     = is_class ? PAWL_EINVAL : answer;
     memcpy(said, ctx->error.text, sizeof said);
     if (!is_class)
-        return pawl_fail(ctx, code, "the answer %d is no code of pawl's%s%s", number, colon, said);
+        return pawl_fail(ctx, code, "the answer %d is not a code of pawl%s%s", number, colon, said);
     return pawl_fail(ctx, code,
                      "the answer PAWL_RETRY_%s is a retry class, not a code: PAWL_REJECT "
                      "ends a message, PAWL_RETRY runs it again%s%s",

@@ -109,9 +109,9 @@ pawl_text pawl__history_last_error(pawl_arena *arena, pawl_text history)
     yyjson_doc *doc = NULL;
     if (history.size == 0 || pawl__json_read(history, arena, &doc, NULL) != PAWL_OK)
         return PAWL_TEXT("");
-    const char *told =
+    const char *error =
         yyjson_get_str(yyjson_obj_get(yyjson_arr_get_last(yyjson_doc_get_root(doc)), "error"));
-    return told != NULL ? pawl_text_of(told) : PAWL_TEXT("");
+    return error != NULL ? pawl_text_of(error) : PAWL_TEXT("");
 }
 
 int32_t pawl__history_crashes(pawl_arena *arena, pawl_text history)

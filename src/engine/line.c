@@ -131,7 +131,7 @@ static void put_timeouts(writer *w, const pawl__touch *touch, bool is_cancel)
     put_end(w, count);
 }
 
-static void put_out(writer *w, const pawl_context *ctx, size_t touch)
+static void put_sent(writer *w, const pawl_context *ctx, size_t touch)
 {
     put_char(w, '{');
     put_sends(w, ctx, touch);
@@ -147,17 +147,17 @@ static void put_out(writer *w, const pawl_context *ctx, size_t touch)
 }
 
 /* Empty if nothing was sent. */
-static pawl_code make_out(pawl_context *ctx, size_t touch, pawl_text *out)
+static pawl_code make_sent(pawl_context *ctx, size_t touch, pawl_text *out)
 {
     writer count = {.size = 0}, w = {.size = 0};
     *out = (pawl_text){.data = "", .size = 0};
-    put_out(&count, ctx, touch);
+    put_sent(&count, ctx, touch);
     if (count.size <= strlen("{}"))
         return PAWL_OK;
     w.text = pawl_arena_take(ctx->batch->arena, count.size);
     if (w.text == NULL)
         return pawl__context_no_memory(ctx);
-    put_out(&w, ctx, touch);
+    put_sent(&w, ctx, touch);
     *out = (pawl_text){.data = w.text, .size = w.size};
     return PAWL_OK;
 }
@@ -187,7 +187,7 @@ static pawl_code keep_line(pawl_context *ctx, size_t touch, pawl__line *line)
     }
     if (touch != 0 && line->source.data == NULL)
         return pawl__context_no_memory(ctx);
-    return make_out(ctx, touch, &line->out);
+    return make_sent(ctx, touch, &line->out);
 }
 
 pawl_code pawl__lines_keep(pawl_context *ctx)

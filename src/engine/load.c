@@ -137,8 +137,8 @@ static bool is_timeout_of(const pawl__unit *unit, const pawl__saga_model *saga)
            pawl_text_equal(unit->timeout.saga_type, saga->table.type);
 }
 
-static void want_id(pawl__batch *batch, const pawl__saga_model *saga, pawl_value value,
-                    read_list *list)
+static void add_missing_id(pawl__batch *batch, const pawl__saga_model *saga, pawl_value value,
+                           read_list *list)
 {
     if (pawl__identity_find_id(batch, saga, (pawl_saga_id){value.as.uuid}) == NULL)
         list->values[list->count++] = value;
@@ -153,10 +153,10 @@ static pawl_code load_ids(pawl__batch *batch, const pawl__saga_model *saga, pawl
     for (size_t i = 0; i < batch->unit_count; i++) {
         const pawl__unit *unit = &batch->units[i];
         if (is_timeout_of(unit, saga))
-            want_id(batch, saga, pawl_value_uuid(unit->timeout.saga_id.uuid), &list);
+            add_missing_id(batch, saga, pawl_value_uuid(unit->timeout.saga_id.uuid), &list);
         for (size_t j = 0; j < unit->lookup_count; j++)
             if (is_answer_to(&unit->lookups[j], saga))
-                want_id(batch, saga, unit->lookups[j].value, &list);
+                add_missing_id(batch, saga, unit->lookups[j].value, &list);
     }
     pawl_code code = PAWL_OK;
     if (list.count > 0)

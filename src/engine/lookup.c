@@ -289,7 +289,7 @@ static pawl_code end_unknown(pawl__batch *batch, pawl__unit *unit, pawl_error *e
 
 /* Ends an answer to a saga or a process that this program does not have: it waits, as long as a
  * message waits for its saga, for another worker that may have it (E28). */
-static pawl_code end_stray(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
+static pawl_code end_unknown_recipient(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     pawl_text process;
     if (!pawl__unit_wait(batch, unit))
@@ -300,7 +300,7 @@ static pawl_code end_stray(pawl__batch *batch, pawl__unit *unit, pawl_error *err
     pawl__unit_dead(
         batch, unit, PAWL_ENOTFOUND,
         pawl_arena_printf(batch->arena,
-                          "message %.*s answers '%.*s', which is no saga and no process "
+                          "message %.*s answers '%.*s', which is neither a saga nor a process "
                           "of endpoint %s that wants it",
                           PAWL_TEXT_ARGS(unit->message.type), PAWL_TEXT_ARGS(process),
                           batch->engine->model->endpoint.data));
@@ -340,7 +340,7 @@ static void put_starters_first(pawl__unit *unit)
     }
 }
 
-/* Has the message expired? A header that is no time makes a dead letter. PAWL_ENOMEM is the only failure. */
+/* Has the message expired? A header that is not a time makes a dead letter. PAWL_ENOMEM is the only failure. */
 static pawl_code look_at_expiry(pawl__batch *batch, pawl__unit *unit)
 {
     pawl_text all  = unit->message.headers;
@@ -358,7 +358,7 @@ static pawl_code look_at_expiry(pawl__batch *batch, pawl__unit *unit)
     else
         pawl__unit_dead(batch, unit, PAWL_EDECODE,
                         PAWL_TEXT("header '" PAWL_HEADER_EXPIRES
-                                  "' is no time: expected 2026-01-31T23:59:59.123456Z"));
+                                  "' is not a time: expected 2026-01-31T23:59:59.123456Z"));
     return PAWL_OK;
 }
 
@@ -395,6 +395,6 @@ pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *e
     else if (unit->lookup_count > 0)
         put_starters_first(unit);
     else
-        return end_stray(batch, unit, error);
+        return end_unknown_recipient(batch, unit, error);
     return PAWL_OK;
 }

@@ -504,8 +504,8 @@ static void wait_for(obstacle *found, pawl_time due, int64_t seq, const pawl__un
 
 /* Looks for an older message among the units of the batch. If it comes after the unit, it has not run yet: the unit is
  * released. */
-static bool meet_units(const pawl__batch *batch, const pawl__unit *unit, const pawl__lane *lane,
-                       obstacle *found)
+static bool find_obstacle_in_batch(const pawl__batch *batch, const pawl__unit *unit,
+                                   const pawl__lane *lane, obstacle *found)
 {
     bool              has   = false;
     pawl__place       place = pawl__place_of(&unit->row);
@@ -560,7 +560,7 @@ static bool find_obstacle(const pawl__batch *batch, const pawl__unit *unit, obst
 {
     const pawl__order *order = batch->engine->order;
     const pawl__lane  *lane  = &order->lanes[unit->lane];
-    bool               has   = meet_units(batch, unit, lane, found);
+    bool               has   = find_obstacle_in_batch(batch, unit, lane, found);
     has |= meet_waiting(batch, unit, lane, found);
     if (is_behind_absent(order, unit)) {
         has                = true;

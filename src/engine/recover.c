@@ -76,7 +76,7 @@ static int32_t retries_of(int32_t declared, int32_t without)
 
 int32_t pawl__unit_runs_again(const pawl__engine *engine, const pawl__unit *unit, pawl_code code)
 {
-    /* A version that is not read yet is no failure. */
+    /* A version that is not read yet is not a failure. */
     if (code == PAWL_EVERSION || code == PAWL_RETRY_AFTER || unit->is_rowless)
         return 0;
     return retries_of(row_of(engine, unit, code)->immediate,
@@ -182,9 +182,9 @@ bool pawl__may_log_type(pawl__engine *engine, pawl_text type)
     return true;
 }
 
-/* A version that this program does not read is no failure of the message: it waits for a program
+/* A version that this program does not read is not a failure of the message: it waits for a program
  * that reads it, for as long as it takes. */
-static void put_off(pawl__batch *batch, pawl__unit *unit, pawl_text error)
+static void wait_for_version(pawl__batch *batch, pawl__unit *unit, pawl_text error)
 {
     pawl__engine *engine = batch->engine;
     pawl_text type = unit->kind == PAWL__UNIT_FLUSH ? unit->flush.partition : unit->message.type;
@@ -225,7 +225,7 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
         return;
     }
     if (code == PAWL_EVERSION) {
-        put_off(batch, unit, error);
+        wait_for_version(batch, unit, error);
         return;
     }
     /* crashes_max is a limit of its own: no declared retry overrides it. */

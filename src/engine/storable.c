@@ -30,8 +30,8 @@ static pawl_text empty_unfit(const field *of, pawl_text *text, pawl_arena *arena
         return (pawl_text){.data = "", .size = 0};
     *text = (pawl_text){.data = "", .size = 0};
     if (is_it)
-        return pawl_arena_printf(arena, "field '%s' is no text in UTF-8, or has a NUL, at byte %zu",
-                                 of->name, at);
+        return pawl_arena_printf(
+            arena, "field '%s' is not a text in UTF-8, or has a NUL, at byte %zu", of->name, at);
     return pawl_arena_printf(arena, "field '%s' has %zu bytes, the limit is %s%zu", of->name,
                              was.size, of->size_min > 0 ? "1 to " : "", of->size_max);
 }

@@ -16,7 +16,7 @@
 /* ---- Folding ---------------------------------------------------------------- */
 
 /* Ids to remember so that every duplicate within `retention` is recognised; 0: too many. */
-static size_t enough(size_t remembered, int64_t reach, int64_t retention)
+static size_t count_to_remember(size_t remembered, int64_t reach, int64_t retention)
 {
     double count = reach > 0 ? (double)remembered * (double)retention / (double)reach + 1 : 0;
     return count <= PAWL_DISPATCHES_REMEMBERED_MAX ? (size_t)count : 0;
@@ -33,7 +33,7 @@ static void warn(pawl__batch *batch, const pawl__entry *entry, const pawl__recen
     if (gone->at == 0 || engine->has_warned_recent || reach >= engine->dispatch_retention)
         return;
     engine->has_warned_recent = true;
-    size_t needed             = enough(count, reach, engine->dispatch_retention);
+    size_t needed             = count_to_remember(count, reach, engine->dispatch_retention);
     if (needed != 0)
         snprintf(more, sizeof more, ", or .dispatches_remembered to %zu", needed);
     pawl_log(

@@ -39,6 +39,6 @@ pawl_code pawl__stream_fold(pawl__batch *batch, const pawl__entry *entry,
 /* answer.c: sends the answer to the process that sent the current command, if it asked for one. */
 pawl_code pawl__answer_accepted(pawl_context *ctx);
 /* `*is_told` false: the command asks for no such answer, none was sent. */
-pawl_code pawl__answer_rejected(pawl_context *ctx, pawl_text reason, bool *is_told);
+pawl_code pawl__answer_rejected(pawl_context *ctx, pawl_text reason, bool *is_answered);
 
 #endif

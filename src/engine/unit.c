@@ -382,7 +382,7 @@ static pawl_code run_once(pawl_context *ctx)
 
 /* Was the engine out of memory? Then the batch is tried again with fewer units, and the unit fails only if it was
  * the only one. PAWL_ENOMEM returned by the application is a failure of its unit. */
-static bool is_short(const pawl_context *ctx, pawl_code code)
+static bool is_engine_out_of_memory(const pawl_context *ctx, pawl_code code)
 {
     return code == PAWL_ENOMEM &&
            (!ctx->is_answer || pawl__arena_is_short(ctx->batch->engine->scratch) ||
@@ -405,7 +405,7 @@ static void describe(pawl_context *ctx, pawl_code code, pawl_text *text)
 static bool is_of_batch(const pawl_context *ctx, pawl_code code)
 {
     return code != PAWL_OK &&
-           (ctx->is_keeping || (is_short(ctx, code) && ctx->batch->unit_count > 1));
+           (ctx->is_keeping || (is_engine_out_of_memory(ctx, code) && ctx->batch->unit_count > 1));
 }
 
 static pawl_code fail_batch(pawl_context *ctx, pawl_code code, pawl_error *error)
@@ -417,16 +417,16 @@ static pawl_code fail_batch(pawl_context *ctx, pawl_code code, pawl_error *error
 
 /* Ends a command that an entity rejected, with a reason or without. A process that asked for the
  * answer is told, and the command is done; PAWL_REJECT: no process asked. */
-static pawl_code reject(pawl_context *ctx, pawl_text text, bool has_reason, bool *is_told)
+static pawl_code reject(pawl_context *ctx, pawl_text text, bool has_reason, bool *is_answered)
 {
     pawl__batch    *batch  = ctx->batch;
     pawl__unit     *unit   = ctx->unit;
     const pawl_text reason = has_reason ? text : (pawl_text){.data = "", .size = 0};
     pawl__context_init(ctx, batch, unit);
-    pawl_code code = pawl__answer_rejected(ctx, reason, is_told);
+    pawl_code code = pawl__answer_rejected(ctx, reason, is_answered);
     if (code != PAWL_OK)
         return code;
-    if (!*is_told)
+    if (!*is_answered)
         return pawl_fail(ctx, PAWL_REJECT, "%.*s", PAWL_TEXT_ARGS(text));
     code = pawl__unit_keep(ctx);
     if (code == PAWL_OK)
@@ -504,9 +504,9 @@ static outcome end_failed(pawl_context *ctx, pawl__unit *unit, pawl_code *code)
     pawl_text    text;
     describe(ctx, *code, &text);
     if (*code == PAWL_REJECT && ctx->is_rejected) {
-        bool is_told = false;
-        *code        = reject(ctx, text, has_reason, &is_told);
-        if (is_told && *code == PAWL_OK)
+        bool is_answered = false;
+        *code            = reject(ctx, text, has_reason, &is_answered);
+        if (is_answered && *code == PAWL_OK)
             return OUTCOME_ENDED;
         if (is_of_batch(ctx, *code))
             return OUTCOME_SPOILT;

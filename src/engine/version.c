@@ -87,7 +87,7 @@ pawl_code pawl__version_of(const pawl_message *message, pawl_text type, pawl_are
     if (item.size == 0 || parse(item, version))
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EDECODE,
-                          "header " PAWL_HEADER_VERSION " '%.*s': '%.*s' is no version",
+                          "header " PAWL_HEADER_VERSION " '%.*s': '%.*s' is not a version",
                           PAWL_TEXT_ARGS(list), PAWL_TEXT_ARGS(item));
 }
 

@@ -128,8 +128,9 @@ static const char *find_header(const pawl_serve_request *asked, const char *name
 }
 
 /* Asks the plan for its answer; if the body is not complete, only whether its sender is admitted. */
-static enum MHD_Result pass_on(const pages *server, struct MHD_Connection *connection,
-                               const char *path, const char *method, request *it, bool is_whole)
+static enum MHD_Result answer_request(const pages *server, struct MHD_Connection *connection,
+                                      const char *path, const char *method, request *it,
+                                      bool is_whole)
 {
     argument_list     list   = {.count = 0};
     enum MHD_Result   result = MHD_YES;
@@ -206,7 +207,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     }
     if (*data_size != 0) {
         if (!it->is_admitted && !it->is_too_large && it->size + *data_size > BODY_UNASKED_MAX) {
-            if (pass_on(server, connection, path, method, it, false) != MHD_YES)
+            if (answer_request(server, connection, path, method, it, false) != MHD_YES)
                 return MHD_NO;
             it->is_too_large = !it->is_admitted;
         }
@@ -214,7 +215,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         *data_size   = 0;
         return is_well ? MHD_YES : MHD_NO;
     }
-    return pass_on(server, connection, path, method, it, true);
+    return answer_request(server, connection, path, method, it, true);
 }
 
 static void on_end(void *context, struct MHD_Connection *connection, void **own,

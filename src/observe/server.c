@@ -96,7 +96,7 @@ static pawl_code read_address(const char *text, int number, address *at, socklen
         *size               = sizeof at->six;
         return PAWL_OK;
     }
-    return pawl_error_set(error, PAWL_ECONFIG, "'%s' is no numeric address", text);
+    return pawl_error_set(error, PAWL_ECONFIG, "'%s' is not a numeric address", text);
 }
 
 /* `*got`: the port in use. */

@@ -45,7 +45,7 @@ static pawl_code read_with(yyjson_read_flag flags, pawl_text json, pawl_arena *a
         return PAWL_OK;
     if (wrong.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory to read %zu bytes of JSON", json.size);
-    return pawl_error_set(error, PAWL_EDECODE, "no JSON at byte %zu of %zu: %s", wrong.pos,
+    return pawl_error_set(error, PAWL_EDECODE, "invalid JSON at byte %zu of %zu: %s", wrong.pos,
                           json.size, wrong.msg);
 }
 

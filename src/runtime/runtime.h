@@ -69,8 +69,8 @@ typedef struct pawl__auditing {
 typedef struct pawl__outage {
     int       threads; /* number of threads it stops */
     int64_t   since;
-    pawl_code told;    /* the code logged last */
-    int64_t   log_due; /* time of the next line */
+    pawl_code logged_code; /* the code logged last */
+    int64_t   log_due;     /* time of the next line */
 } pawl__outage;
 
 struct pawl_endpoint {

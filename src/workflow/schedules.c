@@ -111,8 +111,9 @@ static pawl_code check_times(const pawl_schedule *schedule, pawl_error *error)
 static pawl_code check_missed(const pawl_schedule *schedule, pawl_error *error)
 {
     if ((unsigned)schedule->missed > PAWL_MISSED_SKIP)
-        return pawl_error_set(error, PAWL_ECONFIG, "schedule %s: .missed is %d, which is no policy",
-                              schedule->name, (int)schedule->missed);
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "schedule %s: .missed is %d, which is not a policy", schedule->name,
+                              (int)schedule->missed);
     if (schedule->missed != PAWL_MISSED_ALL && schedule->missed_max != 0)
         return pawl_error_set(error, PAWL_ECONFIG,
                               "schedule %s has a .missed_max, which is for PAWL_MISSED_ALL alone",

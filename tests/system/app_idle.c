@@ -3,7 +3,7 @@
  *     begin {trip, driver}    begins Trip, with a timeout "late" in an hour
  *     leg {of.trip, km}       adds to it
  *     halt {trip}             cancels the timeout
- *     report {text}           is no saga's, and may be of its conversation
+ *     report {text}           is not a saga's, and may be of its conversation
  *     nap {n}                 lasts while the file $PAWL_TEST_CLOSED is there
  *     bite {n}                takes its process with it
  *

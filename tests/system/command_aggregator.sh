@@ -87,7 +87,7 @@ python3 -c 'import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as db:
     db.execute("update pawl_aggregator_flush set Attempts = 2 where Partition = ?", ["vans/kiel"])' "$work/aggregator.db"
 expect 0 '"waits_for":"its next attempt: the last 2 flushes failed".*"next":"nothing, until a worker that has the aggregator runs"' pawl why vans/kiel --json
-expect 2 'remove asks first, and standard input is no terminal: give --yes$' pawl aggregator remove vans/bonn
+expect 2 'remove asks first, and standard input is not a terminal: give --yes$' pawl aggregator remove vans/bonn
 partition vans/bonn '"rows":3' || die "rows went without an answer"
 for lot in "bonn 3 rows" "kiel 1 row"; do
     read -r name rows <<<"$lot"

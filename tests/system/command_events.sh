@@ -22,8 +22,8 @@ echo "== wrong words"
 expect 2 "pawl events needs ACTION; valid are list, show" pawl events
 expect 2 "pawl events show needs STREAM \[VERSION\], got 0" pawl events show
 expect 2 "did you mean show Account/7\?" pawl events list Account/7
-expect 2 "'first' is no version of an event: they begin at 1" pawl events show Account/7 first
-expect 2 "'0' is no version" pawl events show Account/7 0
+expect 2 "'first' is not a version of an event: they begin at 1" pawl events show Account/7 first
+expect 2 "'0' is not a version" pawl events show Account/7 0
 expect 2 "give --stream or --by-position" pawl events list --stream Account/7 --by-position
 expect 2 "pawl events list has no option --reveal: it is for show" pawl events list --reveal
 for option in stream type message-id correlation-id; do

@@ -52,9 +52,9 @@ echo "== O23 words that are refused"
 for word in '' x 1x 65536 :80 127.0.0.1: -1; do
     expect 2 '--http: expected PORT or ADDRESS:PORT' pawl run "$work/pair.so" --http "$word"
 done
-expect 2 'is no numeric address' pawl run "$work/pair.so" --http localhost:0
+expect 2 'is not a numeric address' pawl run "$work/pair.so" --http localhost:0
 expect 2 'neither http:// nor https://' pawl run "$work/pair.so" --otlp collector:4318
-expect 2 'observe.otlp has a port that is no number' pawl run "$work/pair.so" --store nowhere:x --otlp http://h:99999
+expect 2 'observe.otlp has a port that is not a number' pawl run "$work/pair.so" --store nowhere:x --otlp http://h:99999
 
 echo "== O23 without the module its package is named"
 mkdir "$work/alone"

@@ -50,7 +50,7 @@ for option in causation-id destination endpoint source type; do
         pawl outbox discard --all --yes "--$option" ''
 done
 expect 2 "--endpoint is empty: leave it out to match all" pawl worker list --endpoint ''
-expect 2 "--dispatch-id: 00000000-.* is no row's" \
+expect 2 "--dispatch-id: 00000000-.* is not the id of an outbox row" \
     pawl outbox discard --all --yes --dispatch-id 00000000-0000-0000-0000-000000000000
 
 echo "== what is no UTF-8 is named, and asked of no store"
@@ -154,7 +154,7 @@ expect 0 '^next +blocked behind row 1 of the same ordering key' pawl outbox show
 echo "== all that match, in commits of 256"
 fill dead 600
 has outbox_dead 600 || die "dead: $(number outbox_dead), not 600"
-expect 2 'discard --all asks first, and standard input is no terminal: give --yes' \
+expect 2 'discard --all asks first, and standard input is not a terminal: give --yes' \
     pawl outbox discard --all
 expect 0 '^ *id +state' pawl outbox list --state dead
 lines 101

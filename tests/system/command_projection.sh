@@ -30,8 +30,8 @@ expect 2 "NAME is empty" pawl projection show ''
 expect 2 "NAME: byte 0 is no UTF-8" pawl projection show $'\xff'
 expect 2 "pawl projection restart needs one NAME, got 0" pawl projection restart
 expect 2 "pawl projection rebuild needs one NAME, got 0" pawl projection rebuild
-expect 2 "--from: '0' is no global position" pawl projection rebuild names --from 0 --yes
-expect 2 "--from: 'first' is no global position" pawl projection rebuild names --from first --yes
+expect 2 "--from: '0' is not a global position" pawl projection rebuild names --from 0 --yes
+expect 2 "--from: 'first' is not a global position" pawl projection rebuild names --from first --yes
 expect 2 "--reason: byte 0 is no UTF-8" pawl projection restart names --reason $'\xff'
 expect 3 "projection.db: No such file" pawl projection list
 expect 3 "projection.db: No such file" pawl projection restart names
@@ -102,7 +102,7 @@ expect 0 '^projection all reads 5 events again, from global position 1$' pawl pr
 poll 20 saw $((seen + 3)) || die "it does not read again"
 poll 20 has_projection all '"state":"read".*"lag":0' || die "it does not come to the end"
 stop "$pid" TERM 0
-expect 2 'rebuild asks first, and standard input is no terminal: give --yes$' pawl projection rebuild all </dev/null
+expect 2 'rebuild asks first, and standard input is not a terminal: give --yes$' pawl projection rebuild all </dev/null
 expect 2 'projection all has read up to global position [0-9]+, so it cannot go back to 99$' pawl projection rebuild all --from 99 --yes
 expect 6 "no event is of 2999-01-01T00:00:00Z or later$" pawl projection rebuild all --from 2999-01-01T00:00:00Z --yes
 expect 0 '^\{"rebuilt":"all","from":2,"events":[0-9]+\}$' pawl projection rebuild all --from 2 --yes --json

@@ -102,7 +102,7 @@ echo "== later, and what nobody knows"
 expect 0 '^sent ' pawl send --to left --type ping --body '{"n":3}' --delay 1h
 expect 0 '"queue":"left","ready":0,"scheduled":1' pawl stats --json
 expect 0 '^sent ' pawl send --to left --type riddle --body '{}' --header a=b --correlation c
-poll 20 has dead 1 || die "a type that nobody knows is no dead letter"
+poll 20 has dead 1 || die "a type that nobody knows is not a dead letter"
 
 echo "== the first signal stops gracefully"
 stop "$pair" TERM 0

@@ -30,10 +30,10 @@ done
 expect 2 'TYPE/VALUE: byte 6 is no UTF-8' pawl saga show $'Order/\xff' --app "$work/old.so" "${at[@]}"
 expect 2 "is empty: leave it out" pawl saga list --type '' --app "$work/old.so" "${at[@]}"
 expect 2 "give TABLE/ID, or --type TYPE" pawl saga list --after x --app "$work/old.so" "${at[@]}"
-expect 2 "'x' is no id of a saga" pawl saga list --after shop_Order/x --app "$work/old.so" "${at[@]}"
+expect 2 "'x' is not the id of a saga" pawl saga list --after shop_Order/x --app "$work/old.so" "${at[@]}"
 expect 2 "old.so has no table 'shop_Orders' of sagas" \
     pawl saga list --after shop_Orders/01a213f8-2546-7001-b8d7-efe6e10c5328 --app "$work/old.so" "${at[@]}"
-expect 2 "'x' is no id of a saga" pawl saga list --after x --type Order --app "$work/old.so" "${at[@]}"
+expect 2 "'x' is not the id of a saga" pawl saga list --after x --type Order --app "$work/old.so" "${at[@]}"
 expect 3 'none.db' pawl saga list --app "$work/old.so" --store "sqlite:$work/none.db"
 expect 3 '^pawl: ' pawl saga verify-upgrade --app "$work/old.so" --store "sqlite:$work/none.db"
 expect 2 'cannot load' pawl saga verify-upgrade --app "$work/none.so" "${at[@]}"

@@ -43,7 +43,7 @@ for verb in $listed; do
 done
 
 echo "== help: asked for by a word that is no value of an option"
-usage "'-h' is no duration" pawl send --delay -h
+usage "'-h' is not a duration" pawl send --delay -h
 usage "/-h: No such file" pawl send --store sqlite:none.db --to q --type t --id -- --correlation --help --body-file /-h
 usage "'-h' is one argument too many" pawl stats -- -h
 for words in "--json -h" "--store=x --help" "-h --store" "--store -h -h" "--none -h"; do
@@ -107,7 +107,7 @@ usage "--json takes no value, but has '1'" pawl stats --json=1
 usage "no store: give --store URL or set the variable PAWL_STORE" pawl stats
 usage "pawl run needs APP.so" pawl run
 usage "--workers: 65 is not within 1 and 64" pawl run x.so --workers 65
-usage "--workers: 'many' is no whole number" pawl run x.so --workers=many
+usage "--workers: 'many' is not a whole number" pawl run x.so --workers=many
 usage "--create: 'maybe' is neither yes nor no" pawl run x.so --create=maybe
 usage "--log: 'infos' is no LEVEL; did you mean info\?" pawl run x.so --store memory: --log infos
 usage "--route: expected NAME=URL#QUEUE" pawl run x.so --store memory: --route nowhere
@@ -137,9 +137,9 @@ for word in "$url" "$url?a=b" u:Sesame@h 'host=h password=Sesame' postgres:u:Ses
     hidden "is no ACTION" pawl schema "$word"
     hidden "has no option" pawl stats "--$word"
     hidden "takes no value" pawl stats "--json=$word"
-    hidden "no whole number" pawl run x.so --workers "$word"
+    hidden "not a whole number" pawl run x.so --workers "$word"
     hidden "neither yes nor no" pawl run x.so --create "$word"
-    hidden "is no duration" pawl send --delay "$word"
+    hidden "is not a duration" pawl send --delay "$word"
     hidden "is no LEVEL" pawl run x.so --store memory: --log "$word"
 done
 for word in "$url" "$url#q" "$url?a=b" "=$url" postgres:u:Sesame@h; do
@@ -152,8 +152,8 @@ usage "needs --to QUEUE and --type TYPE" pawl send --store memory: --body 1
 usage "needs --body JSON, --body-file FILE or --lines" pawl "${to[@]}"
 usage "give --body or --lines, not both" pawl "${to[@]}" --body 1 --lines
 usage "--id is for one message" pawl "${to[@]}" --lines --id x
-usage "--delay: '5' is no duration" pawl "${to[@]}" --body '{}' --delay 5
-usage "--delay: '5w' is no duration" pawl "${to[@]}" --body '{}' --delay 5w
+usage "--delay: '5' is not a duration" pawl "${to[@]}" --body '{}' --delay 5
+usage "--delay: '5w' is not a duration" pawl "${to[@]}" --body '{}' --delay 5w
 usage "--delay: '99999999999d' is too long a duration" pawl "${to[@]}" --body '{}' --delay 99999999999d
 usage "--header: expected NAME=VALUE, got 'x'" pawl "${to[@]}" --body '{}' --header x
 usage "--body: not JSON: .* at byte [0-9]+" pawl "${to[@]}" --body '{"n":1,}'

@@ -50,8 +50,8 @@ expect 3 "typo.db" pawl why x --store "sqlite:$work/typo.db"
 [ ! -e "$work/typo.db" ] || die "why made a database of a mistyped path"
 
 pawl schema apply 2>"$work/err" || die "no schema"
-expect 6 "'nowhere' is no dead letter, .*sagas are found with --app APP.so$" pawl why nowhere
-expect 6 "'nowhere' is no dead letter, .*and no saga of this program$" pawl why nowhere --app "$work/dead.so"
+expect 6 "'nowhere' is not a dead letter, .*sagas are found with --app APP.so$" pawl why nowhere
+expect 6 "'nowhere' is not a dead letter, .*and no saga of this program$" pawl why nowhere --app "$work/dead.so"
 
 echo "== the outbox"
 fill outbox

@@ -31,7 +31,7 @@ expect 3 "console.db: No such file or directory" pawl console --listen 127.0.0.1
 expect 0 '' pawl schema apply
 expect 2 "expected ADDRESS:PORT" pawl console --listen 8090
 expect 2 "port up to 65535" pawl console --listen 127.0.0.1:65536
-expect 2 "'localhost' is no numeric address|others than this machine" pawl console --listen localhost:0
+expect 2 "'localhost' is not a numeric address|others than this machine" pawl console --listen localhost:0
 expect 2 "0.0.0.0: others than this machine could read the store: give --users FILE" pawl console --listen 0.0.0.0:0
 expect 2 "everybody who reaches the port could name himself" pawl console --listen 0.0.0.0:0 --user-header X-User --host x
 expect 2 "not both" pawl console --users x --user-header y
@@ -315,7 +315,7 @@ hash=$(python3 -c 'import crypt; print(crypt.crypt("secret", crypt.mksalt(crypt.
 for name in $'a\e[1mnn' $'a\xffnn' $'a\xe2\x80\xaenn' $'a\xc2\x85nn' "$(printf 'x%.0s' {1..100})"; do
     printf '%s:%s\n' "$name" "$hash" >"$work/users"
     chmod 600 "$work/users"
-    expect 2 "line 1: the name is too long, or has bytes that are no text" pawl console --listen 127.0.0.1:0 --users "$work/users"
+    expect 2 "line 1: the name is too long, or has bytes that are not text" pawl console --listen 127.0.0.1:0 --users "$work/users"
 done
 printf 'ann:%s\nann:%s:write\n' "$hash" "$hash" >"$work/users"
 expect 2 "line 2: the name is there twice" pawl console --listen 127.0.0.1:0 --users "$work/users"

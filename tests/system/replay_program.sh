@@ -16,10 +16,10 @@ refuse 2 'no log given' --json
 refuse 2 "no option '--bach'" "$example" --bach 3
 refuse 2 "one log at a time: '.*' or 'b.csv'" "$example" b.csv
 refuse 2 '--batch needs a value' "$example" --batch
-refuse 2 "--batch: '0' is no number from 1 to 10000" "$example" --batch 0
-refuse 2 "--batch: '7x' is no number" "$example" --batch=7x
-refuse 2 "--quiet: '3 weeks' is no duration" "$example" --quiet '3 weeks'
-refuse 2 "--quiet: '0' is no time" "$example" --quiet 0
+refuse 2 "--batch: '0' is not a number from 1 to 10000" "$example" --batch 0
+refuse 2 "--batch: '7x' is not a number" "$example" --batch=7x
+refuse 2 "--quiet: '3 weeks' is not a duration" "$example" --quiet '3 weeks'
+refuse 2 "--quiet: '0' is not a time" "$example" --quiet 0
 refuse 2 "--quiet: '99999999d' is too long" "$example" --quiet 99999999d
 refuse 2 '--store: the value is empty' "$example" --store ''
 refuse 2 '--json takes no value' "$example" --json=yes

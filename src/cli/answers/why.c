@@ -81,7 +81,7 @@ static pawl_code say_nothing(const pawl__why *why)
         of.model = pawl__saga_model_of(why->book, type);
     command = pawl__saga_letters_command(&of, why->at, why->arena);
     return pawl_error_set(why->error, PAWL_ENOTFOUND,
-                          "'%.*s' is no dead letter, message in a queue, outbox row, timeout, "
+                          "'%.*s' is not a dead letter, message in a queue, outbox row, timeout, "
                           "stream, schedule, projection, partition, queue or message that was "
                           "collected or handled%s%s%s%.*s",
                           PAWL_TEXT_ARGS(why->word),

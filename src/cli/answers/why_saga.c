@@ -209,7 +209,7 @@ static pawl_text handled(const pawl__why *why, const seen *all, const char **tim
 }
 
 /* Adds the count of letters, and the last one, to the text. */
-static pawl_text with_letters(const pawl__why *why, const seen *all, pawl_text said)
+static pawl_text append_letter_count(const pawl__why *why, const seen *all, pawl_text said)
 {
     if (all->letter_count > 0) {
         const pawl_dead_row *last = &all->letters[all->letter_count - 1].row;
@@ -245,7 +245,7 @@ static void say_waits(const pawl__why *why, const seen *all, pawl__answer *answe
             : pawl__must_printf(why->arena, "nothing wakes it by itself, only a message%s%.*s",
                                 all->cancelled.size != 0 ? ": " : "",
                                 PAWL_TEXT_ARGS(all->cancelled));
-    answer->next = with_letters(why, all, answer->next);
+    answer->next = append_letter_count(why, all, answer->next);
     if (all->letter_count > 0) {
         const pawl_dead_row *last = &all->letters[all->letter_count - 1].row;
         answer->error = pawl__must_printf(why->arena, "%.*s: %.*s", PAWL_TEXT_ARGS(last->code),
@@ -365,7 +365,7 @@ static pawl_code add_saga_timeouts(pawl__why *why, pawl_saga_id id)
 }
 
 /* If the saga does not exist, its first message may be a dead letter. */
-static pawl_code add_unborn(pawl__why *why, pawl_text type, pawl_text value)
+static pawl_code add_letters_of_missing(pawl__why *why, pawl_text type, pawl_text value)
 {
     seen all = {.of = {.model = pawl__saga_model_of(why->book, type),
                        .type  = type,
@@ -398,7 +398,7 @@ pawl_code pawl__why_saga(pawl__why *why)
         }
     }
     if (code == PAWL_OK && !is_seen && is_typed)
-        code = add_unborn(why, type, name);
+        code = add_letters_of_missing(why, type, name);
     if (code == PAWL_OK && !is_seen && pawl_uuid_parse(name, &id, NULL) == PAWL_OK &&
         !pawl_uuid_is_zero(id))
         code = add_saga_timeouts(why, (pawl_saga_id){id});

@@ -26,7 +26,7 @@ pawl_code pawl__agree(const char *action, const char *done, pawl_error *error, c
     va_list values;
     if (!isatty(STDIN_FILENO))
         return pawl_error_set(error, PAWL_EINVAL,
-                              "%s asks first, and standard input is no terminal: give --yes",
+                              "%s asks first, and standard input is not a terminal: give --yes",
                               action);
     va_start(values, question);
     (void)vsnprintf(text, sizeof text, question, values);

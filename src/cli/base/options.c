@@ -125,7 +125,7 @@ pawl_code pawl__duration_parse(const char *text, int64_t *duration, pawl_error *
         return PAWL_OK;
     }
     return pawl_error_set(error, PAWL_EINVAL,
-                          "'%s' is no duration: expected a number and ms, s, m, h or d",
+                          "'%s' is not a duration: expected a number and ms, s, m, h or d",
                           pawl__shown(text, word));
 }
 
@@ -155,7 +155,7 @@ static pawl_code parse_count(const pawl__option *option, const char *text, int64
     errno         = 0;
     int64_t value = strtoll(text, &end, 10);
     if (end == text || *end != '\0')
-        return pawl_error_set(error, PAWL_EINVAL, "'%s' is no whole number",
+        return pawl_error_set(error, PAWL_EINVAL, "'%s' is not a whole number",
                               pawl__shown(text, word));
     if (errno != 0 || value < option->min || value > option->max)
         return pawl_error_set(error, PAWL_EINVAL, "%s is not within %" PRId64 " and %" PRId64 "%s",

@@ -60,7 +60,7 @@ static pawl_code print_json(const pawl__bulk_loop *it)
         facts[count++] = it->dry;
     for (const pawl__bulk_count *left = it->left; !is_dry && left->key != NULL; left++)
         facts[count++] = (pawl__fact){.key = left->key, .number = (int64_t)left->count};
-    facts[count++] = it->moment;
+    facts[count++] = it->time_limit;
     facts[count++] = it->last;
     return pawl__facts_print(facts, count);
 }

@@ -52,7 +52,7 @@ typedef struct pawl__bulk_loop {
     const char *note;       /* after a number that is not 0 */
     const char *resume;     /* "; --until TIME goes on" */
     pawl__fact  first, dry, last; /* `dry` and `last` are printed by a dry run */
-    pawl__fact  moment;           /* a further time that freezes the selection; no key: none */
+    pawl__fact  time_limit;       /* a further time that freezes the selection; no key: none */
 
     /* Reads the next rows, at most `size`. NULL: the whole selection is one page. */
     pawl_code (*page)(void *context, size_t size, size_t *count, bool *is_last, pawl_error *error);

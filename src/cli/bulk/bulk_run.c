@@ -128,7 +128,7 @@ static int64_t number_at(pawl_text text, size_t at)
 }
 
 /* Remaining rows by the verb's last "retried 512 of 2000"; -1: there is no such line. */
-static int64_t left_of(pawl_text errors)
+static int64_t count_left(pawl_text errors)
 {
     static const char mark[] = " of ";
     const size_t      size   = sizeof mark - 1;
@@ -146,7 +146,7 @@ static int64_t left_of(pawl_text errors)
 static void note_progress(running *it, pawl_text errors, bool is_end)
 {
     char    text[24];
-    int64_t left     = left_of(errors); /* of the total: an earlier run did the others */
+    int64_t left     = count_left(errors); /* of the total: an earlier run did the others */
     int64_t done     = left >= 0 ? it->total - left : -1;
     bool    is_young = pawl_clock_now(NULL) - it->begun < PROGRESS_FIRST;
     if (done <= it->done || (!is_end && !is_young && done - it->done < it->total / PROGRESS_STEPS))

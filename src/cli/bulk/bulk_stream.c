@@ -46,7 +46,7 @@ static pawl_text command_of(pawl_text words, pawl_arena *arena)
 }
 
 /* Rows of the selection that the verb did not settle: in flight, or not sendable. */
-static int64_t left_of(pawl_text result)
+static int64_t count_left(pawl_text result)
 {
     static const char *const keys[] = {"left", "already_queued", "unsendable"};
     yyjson_doc              *doc    = yyjson_read(result.data, result.size, YYJSON_READ_NOFLAG);
@@ -82,7 +82,7 @@ static void read_stream(const pawl_event_rows *events, pawl_arena *arena, pawl__
             row->state       = is_finished ? PAWL__BULK_FINISHED : PAWL__BULK_STOPPED;
             row->ended       = event->at;
             row->result      = pawl__texts_text(headers, "result", arena);
-            row->left        = left_of(row->result);
+            row->left        = count_left(row->result);
             if (is_finished)
                 row->done = row->total - row->left;
         }

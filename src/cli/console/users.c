@@ -55,7 +55,7 @@ static pawl_code read_line(pawl__console_users *users, char *line, const char *p
     if (right != NULL && strcmp(right, "write") != 0)
         return refuse_line(path, number, "the third part is not 'write'", error);
     if (!pawl__console_name_is_well(line))
-        return refuse_line(path, number, "the name is too long, or has bytes that are no text",
+        return refuse_line(path, number, "the name is too long, or has bytes that are not text",
                            error);
     for (size_t i = 0; i < users->count; i++)
         if (strcmp(users->items[i].name, line) == 0)

@@ -257,7 +257,8 @@ static pawl_code check_words(void *context, pawl_error *error)
     int64_t            version;
     pawl__interrupt_says(NULL);
     if (fields->shown_version != NULL && !pawl__number_parse(fields->shown_version, &version))
-        return pawl_error_set(error, PAWL_EINVAL, "'%s' is no version of an event: they begin at 1",
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "'%s' is not a version of an event: they begin at 1",
                               fields->shown_version);
     if (fields->is_operators &&
         (fields->stream != NULL || fields->type != NULL || fields->message_id != NULL ||

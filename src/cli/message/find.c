@@ -250,7 +250,7 @@ static void say_read(const search *it)
             gap = ", ";
         }
     if (it->unreadable > 0)
-        fprintf(stderr, "; %" PRId64 " bodies are no JSON", it->unreadable);
+        fprintf(stderr, "; %" PRId64 " bodies are not JSON", it->unreadable);
     fputc('\n', stderr);
 }
 

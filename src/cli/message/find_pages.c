@@ -124,7 +124,7 @@ pawl_code pawl__find_cursor_read(const char *text, pawl__find_cursor *cursor, pa
     if (is_ok)
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EINVAL,
-                          "--after: '%.100s' is no cursor of this search: take the one that it "
+                          "--after: '%.100s' is not a cursor of this search: take the one that it "
                           "printed, with the same --queue",
                           text);
 }

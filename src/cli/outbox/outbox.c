@@ -149,7 +149,7 @@ static pawl_code read_dispatch_id(const char *text, pawl_dispatch_id *id, pawl_e
 {
     pawl_code code = pawl_uuid_parse(pawl_text_of(text), &id->uuid, error);
     if (code == PAWL_OK && pawl_uuid_is_zero(id->uuid))
-        code = pawl_error_set(error, PAWL_EINVAL, "%s is no row's", text);
+        code = pawl_error_set(error, PAWL_EINVAL, "%s is not the id of an outbox row", text);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--dispatch-id");
 }
 

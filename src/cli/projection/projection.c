@@ -273,7 +273,7 @@ static pawl_code check_words(void *context, pawl_error *error)
     pawl_code code = pawl_time_parse(pawl_text_of(from), &time, error);
     return code == PAWL_OK
                ? code
-               : pawl_error_wrap(error, code, "--from: '%s' is no global position", from);
+               : pawl_error_wrap(error, code, "--from: '%s' is not a global position", from);
 }
 
 PAWL__VERB_ON_STORE(projection, verb_fields, ACTIONS(PAWL__ACTION_FUNCTION))

@@ -201,8 +201,8 @@ static pawl_code work(taking *it, pawl_error *error)
     it->loop.dry    = (pawl__fact){.key = "left"};
     if (it->due_at[0] != '\0') {
         snprintf(until, sizeof until, ", as of %s", it->due_at);
-        it->loop.until  = until;
-        it->loop.moment = (pawl__fact){.key = "due_at", .text = it->due_at};
+        it->loop.until      = until;
+        it->loop.time_limit = (pawl__fact){.key = "due_at", .text = it->due_at};
     }
     it->loop.last = (pawl__fact){.key = "last", .number = it->query.seq_max};
     return code == PAWL_OK ? pawl__bulk_loop_run(&it->loop, error) : code;

@@ -149,7 +149,7 @@ static void give_signals_back(const guard *it)
     sigprocmask(SIG_SETMASK, &it->mask, NULL);
 }
 
-static void pass_on(guard *it, pid_t child)
+static void forward_signals(guard *it, pid_t child)
 {
     for (size_t i = 0; i < PASSED_COUNT; i++) {
         for (; came[i] > 0; came[i]--) {
@@ -189,7 +189,7 @@ static void await_end(guard *it, pid_t child, int *status)
 {
     while (waitpid(child, status, WNOHANG) == 0) {
         wait_a_while(it, -1);
-        pass_on(it, child);
+        forward_signals(it, child);
         tell_manager(it);
     }
     tell_manager(it);
@@ -321,7 +321,7 @@ static void rest(guard *it, int64_t pause)
     int64_t end = pawl__steady_now() + pause;
     for (int64_t left = pause; left > 0 && !it->is_stopping; left = end - pawl__steady_now()) {
         wait_a_while(it, left);
-        pass_on(it, 0);
+        forward_signals(it, 0);
     }
 }
 
@@ -350,7 +350,7 @@ static bool has_next(guard *it, pid_t child, int *status, int64_t lived, int64_t
         continue;
     if (it->is_stopping)
         return false;
-    pass_on(it, 0);
+    forward_signals(it, 0);
     rest(it, *pause);
     if (it->is_stopping)
         *status = 0;

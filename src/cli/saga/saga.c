@@ -456,7 +456,7 @@ static pawl_code check_filters(const pawl__saga_fields *fields, pawl_error *erro
                               "TYPE");
     return pawl_uuid_parse(pawl_text_of(slash != NULL ? slash + 1 : after), &id, NULL) == PAWL_OK
                ? PAWL_OK
-               : pawl_error_set(error, PAWL_EINVAL, "--after: '%.60s' is no id of a saga",
+               : pawl_error_set(error, PAWL_EINVAL, "--after: '%.60s' is not the id of a saga",
                                 slash != NULL ? slash + 1 : after);
 }
 

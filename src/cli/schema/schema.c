@@ -212,7 +212,7 @@ static pawl_code choose_url(verb_fields *fields, pawl_arena *arena, pawl_error *
         return pawl_error_set(error, PAWL_EINVAL, "give --dialect or --store, not both");
     if (fields->dialect[0] == '\0' ||
         strspn(fields->dialect, "abcdefghijklmnopqrstuvwxyz") != strlen(fields->dialect))
-        return pawl_error_set(error, PAWL_EINVAL, "--dialect: '%s' is no name of a database",
+        return pawl_error_set(error, PAWL_EINVAL, "--dialect: '%s' is not the name of a database",
                               fields->dialect);
     fields->at.store = pawl__must_printf(arena, "%s:", fields->dialect).data;
     return PAWL_OK;

@@ -35,8 +35,8 @@
 /* ---- One piece of one partition -------------------------------------------------- */
 
 /* Logs, from time to time, that a partition has rows of unknown types. They stay, and delay nothing (A10). */
-static void say_strange(pawl__worker *worker, pawl_text partition,
-                        const pawl_aggregator_counts *counts)
+static void log_unknown_types(pawl__worker *worker, pawl_text partition,
+                              const pawl_aggregator_counts *counts)
 {
     if (counts->all == counts->resolved ||
         !pawl__take_due(&worker->endpoint->clock_log_due, worker->engine.machine_now,
@@ -82,7 +82,7 @@ static pawl_code check_gate(pawl__worker *worker, pawl__flush_target *item, pawl
                                                   worker->engine.machine_now, counts, error);
     if (code != PAWL_OK)
         return code;
-    say_strange(worker, item->partition, counts);
+    log_unknown_types(worker, item->partition, counts);
     bool is_waiting = counts->flush_attempts > 0 && counts->flush_due > worker->engine.business_now;
     if (counts->all >= COUNTED_SELDOM && (counts->flush_is_dead || is_waiting))
         shut(worker, item->partition);
@@ -174,8 +174,8 @@ static void leave_to_check(pawl__worker *worker, pawl__flush_target *item)
 }
 
 /* Leases a batch of rows and adds it as a unit. */
-static pawl_code take_piece(pawl__worker *worker, pawl__flush_target *item, bool *did,
-                            pawl_error *error)
+static pawl_code lease_batch(pawl__worker *worker, pawl__flush_target *item, bool *did,
+                             pawl_error *error)
 {
     pawl_store             *store   = worker->store;
     pawl_session_id         session = {pawl_uuid_v7(&worker->random, worker->engine.machine_now)};
@@ -304,7 +304,7 @@ static pawl_code flush_round(pawl__worker *worker, pawl__flush_list *list, pawl_
         if (!is_open(item))
             code = check_gate(worker, item, error);
         if (code == PAWL_OK && !item->is_done)
-            code = take_piece(worker, item, did, error);
+            code = lease_batch(worker, item, did, error);
         else if (code == PAWL_OK)
             code = put_off(worker, item, did, error);
         if (has_to_leave(worker, end))
@@ -368,7 +368,7 @@ static pawl_code flush_list(pawl__worker *worker, pawl__flush_list *list, pawl_t
 
 /* If it is not yet known whether a process crashed in a flush, the isolation phase goes on: the step claims nothing
  * else, and the next one checks all partitions again. */
-static void await_unsure(pawl__worker *worker, bool *did, pawl_step *step)
+static void wait_for_crash_check(pawl__worker *worker, bool *did, pawl_step *step)
 {
     if (!worker->has_unsure)
         return;
@@ -399,7 +399,7 @@ pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_e
         if (!list.items[i].is_done)
             code = pawl__flush_list_add(full, full->count, list.items[i].aggregator,
                                         list.items[i].partition, PAWL__FLUSH_NOT_READ, true);
-    await_unsure(worker, &did, step);
+    wait_for_crash_check(worker, &did, step);
     return code;
 }
 
@@ -458,7 +458,7 @@ pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pa
     }
     if (code == PAWL_OK)
         code = flush_lists(worker, due_max, did, step, error);
-    await_unsure(worker, did, step);
+    wait_for_crash_check(worker, did, step);
     bool is_over = !pawl__flush_is_left(worker);
     if (code == PAWL_OK && is_over && (!is_check || *did))
         code = pawl__flush_list_next(worker, error);

@@ -21,12 +21,12 @@ pawl_code pawl__flush_list_add(pawl__flush_list *list, size_t known,
     pawl__flush_target *grown = pawl_arena_grow(list->arena, list->items, list->count,
                                                 &list->capacity, sizeof list->items[0]);
     pawl_text           copy  = pawl_arena_text(list->arena, partition);
-    pawl_text           told  = pawl_arena_text(list->arena, why);
-    if (grown == NULL || copy.data == NULL || told.data == NULL)
+    pawl_text           error = pawl_arena_text(list->arena, why);
+    if (grown == NULL || copy.data == NULL || error.data == NULL)
         return PAWL_ENOMEM;
     list->items                = grown;
     list->items[list->count++] = (pawl__flush_target){
-        .aggregator = aggregator, .partition = copy, .error = told, .is_by_size = is_by_size};
+        .aggregator = aggregator, .partition = copy, .error = error, .is_by_size = is_by_size};
     return PAWL_OK;
 }
 

@@ -54,7 +54,7 @@ void pawl__alarm_unwant(pawl__alarm *alarm)
 void pawl__alarm_forget(pawl__alarm *alarm, pawl_worker_id worker)
 {
     if (pawl_uuid_compare(alarm->by.uuid, worker.uuid) == 0)
-        alarm->is_told = false;
+        alarm->is_raised = false;
 }
 
 void pawl__alarm_check_epoch(pawl__alarm *alarm, const pawl_store *store)
@@ -66,15 +66,15 @@ void pawl__alarm_check_epoch(pawl__alarm *alarm, const pawl_store *store)
 /* If the subject has changed, the old alarm is ended at once, and the new one is raised after the pause. */
 pawl__alarm_act pawl__alarm_next(const pawl__alarm *alarm, int64_t now)
 {
-    bool is_other = alarm->is_told && alarm->told_subject != alarm->subject;
+    bool is_other = alarm->is_raised && alarm->raised_subject != alarm->subject;
     if (!pawl__is_due(alarm->try_due, now, TRY_PERIOD))
         return PAWL__ALARM_NOTHING;
-    bool is_true = alarm->is_wanted && alarm->is_told && !is_other;
+    bool is_true = alarm->is_wanted && alarm->is_raised && !is_other;
     if (is_true && !alarm->is_longer)
         return PAWL__ALARM_NOTHING;
     if (alarm->is_wanted && pawl__is_due(alarm->raised + alarm->pause, now, PAUSE_MAX))
         return PAWL__ALARM_RAISE;
-    return alarm->is_told && !is_true ? PAWL__ALARM_END : PAWL__ALARM_NOTHING;
+    return alarm->is_raised && !is_true ? PAWL__ALARM_END : PAWL__ALARM_NOTHING;
 }
 
 pawl_alarm pawl__alarm_of(const pawl__alarm *alarm, pawl__alarm_act act, const pawl_store *store,
@@ -89,24 +89,24 @@ pawl_alarm pawl__alarm_of(const pawl__alarm *alarm, pawl__alarm_act act, const p
                         .since    = pawl__machine_now(endpoint)};
 }
 
-pawl_code pawl__alarm_write(pawl_store *store, const pawl_alarm *told, pawl__alarm_act act,
+pawl_code pawl__alarm_write(pawl_store *store, const pawl_alarm *alarm, pawl__alarm_act act,
                             pawl_error *error)
 {
-    return act == PAWL__ALARM_RAISE ? pawl_store_alarm_raise(store, told, error)
-                                    : pawl_store_alarm_end(store, told, error);
+    return act == PAWL__ALARM_RAISE ? pawl_store_alarm_raise(store, alarm, error)
+                                    : pawl_store_alarm_end(store, alarm, error);
 }
 
 static void note_raised(pawl__alarm *alarm, const pawl_store *store, int64_t now)
 {
     bool is_quiet =
         alarm->pause == 0 || now < alarm->raised || now - alarm->raised >= 2 * PAUSE_MAX;
-    int64_t doubled     = 2 * alarm->pause < PAUSE_MAX ? 2 * alarm->pause : PAUSE_MAX;
-    alarm->pause        = is_quiet ? PAUSE_MIN : doubled;
-    alarm->raised       = now;
-    alarm->by           = pawl_store_worker(store);
-    alarm->epoch        = pawl_store_epoch(store);
-    alarm->told_subject = alarm->subject;
-    alarm->is_longer    = false;
+    int64_t doubled       = 2 * alarm->pause < PAUSE_MAX ? 2 * alarm->pause : PAUSE_MAX;
+    alarm->pause          = is_quiet ? PAUSE_MIN : doubled;
+    alarm->raised         = now;
+    alarm->by             = pawl_store_worker(store);
+    alarm->epoch          = pawl_store_epoch(store);
+    alarm->raised_subject = alarm->subject;
+    alarm->is_longer      = false;
 }
 
 /* A store without events has no alarms: the write counts as done. */
@@ -117,8 +117,8 @@ void pawl__alarm_note(pawl__alarm *alarm, pawl__alarm_act act, const pawl_store 
         alarm->try_due = now + TRY_PERIOD;
         return;
     }
-    alarm->try_due = 0;
-    alarm->is_told = act == PAWL__ALARM_RAISE;
-    if (alarm->is_told)
+    alarm->try_due   = 0;
+    alarm->is_raised = act == PAWL__ALARM_RAISE;
+    if (alarm->is_raised)
         note_raised(alarm, store, now);
 }

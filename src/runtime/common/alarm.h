@@ -24,10 +24,10 @@
 
 /* All zero at first. */
 typedef struct pawl__alarm {
-    bool   is_wanted, is_told;
-    bool   is_longer;             /* the text or the count has changed since it was raised */
-    size_t subject, told_subject; /* the subject of the text, and that of the text in the store */
-    pawl_worker_id by;            /* the worker that raised it */
+    bool   is_wanted, is_raised;
+    bool   is_longer;               /* the text or the count has changed since it was raised */
+    size_t subject, raised_subject; /* the subject of the text, and that of the text in the store */
+    pawl_worker_id by;              /* the worker that raised it */
     int64_t        epoch;
     int64_t        raised, pause, try_due; /* by pawl__watch_now */
     size_t         reasons_size;           /* of `why`, without the "and 3 more" after them */
@@ -58,7 +58,7 @@ pawl__alarm_act pawl__alarm_next(const pawl__alarm *alarm, int64_t now);
 pawl_alarm pawl__alarm_of(const pawl__alarm *alarm, pawl__alarm_act act, const pawl_store *store,
                           const pawl_endpoint *endpoint, pawl_text what);
 /* Writes the act to the store. */
-pawl_code pawl__alarm_write(pawl_store *store, const pawl_alarm *told, pawl__alarm_act act,
+pawl_code pawl__alarm_write(pawl_store *store, const pawl_alarm *alarm, pawl__alarm_act act,
                             pawl_error *error);
 /* Notes the result of the write. */
 void pawl__alarm_note(pawl__alarm *alarm, pawl__alarm_act act, const pawl_store *store,

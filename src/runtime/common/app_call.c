@@ -47,10 +47,10 @@ bool pawl__app_call_begin(pawl__app_call *app_call, const pawl_endpoint *endpoin
     pthread_mutex_lock(&app_call->mutex);
     bool is_ours = !app_call->is_given_up;
     if (is_ours) {
-        app_call->is_busy = true;
-        app_call->is_told = false;
-        app_call->call    = *call;
-        app_call->begin   = pawl__watch_now(endpoint);
+        app_call->is_busy   = true;
+        app_call->is_logged = false;
+        app_call->call      = *call;
+        app_call->begin     = pawl__watch_now(endpoint);
     }
     pthread_mutex_unlock(&app_call->mutex);
     return is_ours;
@@ -61,8 +61,8 @@ bool pawl__app_call_end(pawl__app_call *app_call, const pawl_endpoint *endpoint)
 {
     char text[PAWL__APP_CALL_TEXT_SIZE] = "";
     pthread_mutex_lock(&app_call->mutex);
-    bool is_ours = !app_call->is_given_up;
-    bool is_told = app_call->is_told;
+    bool is_ours   = !app_call->is_given_up;
+    bool is_logged = app_call->is_logged;
     if (is_ours) {
         int64_t time = app_call->time = pawl__watch_now(endpoint) - app_call->begin;
         if (time >= LONG_CALL)
@@ -71,7 +71,7 @@ bool pawl__app_call_end(pawl__app_call *app_call, const pawl_endpoint *endpoint)
     app_call->is_busy = false;
     pthread_mutex_unlock(&app_call->mutex);
     if (text[0] != '\0')
-        pawl_log(is_told ? PAWL_LOG_INFO : PAWL_LOG_WARNING, "endpoint %s: %s",
+        pawl_log(is_logged ? PAWL_LOG_INFO : PAWL_LOG_WARNING, "endpoint %s: %s",
                  endpoint->model->endpoint.data, text);
     return is_ours;
 }
@@ -150,9 +150,9 @@ int64_t pawl__app_call_watch(pawl__app_call *app_call, const pawl_endpoint *endp
     int64_t next                           = LONG_CALL;
     int64_t now                            = pawl__watch_now(endpoint);
     pthread_mutex_lock(&app_call->mutex);
-    if (app_call->is_busy && !app_call->is_told) {
-        next              = app_call->begin + LONG_CALL - now;
-        app_call->is_told = next <= 0;
+    if (app_call->is_busy && !app_call->is_logged) {
+        next                = app_call->begin + LONG_CALL - now;
+        app_call->is_logged = next <= 0;
     }
     if (app_call->is_busy && next <= 0) {
         describe(app_call, "is", now - app_call->begin, text);

@@ -28,7 +28,7 @@ typedef struct pawl__app_call {
     int64_t         begin;
     int64_t         time; /* length of the last call; for the thread itself */
     bool            is_busy;
-    bool            is_told; /* the call has been logged */
+    bool            is_logged; /* the call has been logged */
     bool            is_given_up;
     bool            is_finished;
     bool            has_heartbeats; /* only heartbeats show that the worker lives */

@@ -70,8 +70,8 @@ typedef enum pawl__health_kind {
       "endpoint %.*s: its breaker has been open for %lld s, the limit is %lld s",               \
       "how long an endpoint's breaker has been open")                                           \
     X(retention_failing, cleaning, DURATION, PAWL_SECONDS(1), PAWL__HEALTH_OFF,                 \
-      "endpoint %.*s: its clean-up fails again and again for %lld s, the limit is %lld s",      \
-      "how long an endpoint's clean-up has failed")                                             \
+      "endpoint %.*s: its retention sweep has failed for %lld s, the limit is %lld s",          \
+      "how long an endpoint's retention sweep has failed")                                      \
     X(route_away, route, DURATION, PAWL_SECONDS(10), PAWL__HEALTH_OFF,                          \
       "endpoint %.*s: a receiver of its outbox is unavailable for %lld s, the limit is %lld s", \
       "how long a receiver of the outbox has been unavailable")                                 \

@@ -101,7 +101,7 @@ static pawl_code listen(pawl_run *run, pawl_error *error)
     return PAWL_OK;
 }
 
-static void listen_no_more(pawl_run *run)
+static void restore_signals(pawl_run *run)
 {
     if (atomic_load(&listening) != run)
         return;
@@ -257,7 +257,7 @@ pawl_code pawl_application_run(const pawl_application *application, const pawl_r
         code = join_all(run, start_all(run, error), &is_given_up, error);
         tell(run, PAWL_RUN_STOPPED);
     }
-    listen_no_more(run);
+    restore_signals(run);
     if (!is_given_up) /* a handler that still runs uses the endpoints */
         destroy_all(run);
     return code;

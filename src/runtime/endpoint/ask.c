@@ -99,7 +99,7 @@ pawl_code pawl_endpoint_saga_count(pawl_endpoint *endpoint, const char *saga, in
     *count                        = 0;
     if (code == PAWL_OK && model->stream != NULL)
         code = pawl_error_set(error, PAWL_EUNSUPPORTED,
-                              "%s is no saga: processes and entities are not counted", saga);
+                              "%s is not a saga: processes and entities are not counted", saga);
     if (code != PAWL_OK)
         return code;
     code = begin(endpoint, error);

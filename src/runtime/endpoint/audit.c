@@ -39,7 +39,8 @@ static pawl_code cut(pawl_endpoint *endpoint, pawl_route *route, pawl_error *err
             "the URL is written %23",
             error);
     if (strlen(hash + 1) > PAWL_NAME_SIZE_MAX || !pawl_text_is_valid(pawl_text_of(hash + 1), NULL))
-        return refuse(endpoint, "the queue's name is no text in UTF-8 of at most 200 bytes", error);
+        return refuse(endpoint, "the queue's name is not a text in UTF-8 of at most 200 bytes",
+                      error);
     *hash            = '\0';
     route->name      = PAWL__AUDIT_ROUTE;
     route->url       = hash > endpoint->auditing.address ? endpoint->auditing.address : NULL;
@@ -56,7 +57,7 @@ static bool is_own_queue(const pawl_endpoint *endpoint, const pawl_route *route)
     return is_here && pawl_text_equal(pawl_text_of(route->queue), endpoint->model->queue);
 }
 
-/* Refuses an invalid address. A receiver that is unavailable now is no failure. */
+/* Refuses an invalid address. A receiver that is unavailable now is not a failure. */
 static pawl_code check(pawl_endpoint *endpoint, const pawl_route *route, pawl_error *error)
 {
     pawl_error why = PAWL_ERROR_INIT;

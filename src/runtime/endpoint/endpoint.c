@@ -462,9 +462,10 @@ pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
         return pawl_error_set(error, PAWL_ELIMIT, "partition has %zu bytes, the limit is %d", size,
                               PAWL_PARTITION_SIZE_MAX);
     if (size > 0 && !is_partition_of(found, pawl_text_of(partition)))
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "'%s' is no partition of the aggregator %s: it is named %s or %s/KEY",
-                              partition, aggregator, aggregator, aggregator);
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "'%s' is not a partition of the aggregator %s: it is named %s or %s/KEY", partition,
+            aggregator, aggregator, aggregator);
     pawl_code code = PAWL_OK;
     pthread_mutex_lock(&endpoint->mutex);
     if (endpoint->request_count == PAWL__FLUSH_REQUESTS_MAX) {

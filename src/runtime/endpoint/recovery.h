@@ -51,13 +51,14 @@ static inline pawl_code pawl__recovery_check_code(const pawl_recovery *row, pawl
 {
     const char *name = pawl_code_name(row->code);
     if (strcmp(name, "?") == 0)
-        return pawl_error_set(error, PAWL_ECONFIG, "code %d is no code of pawl's", (int)row->code);
+        return pawl_error_set(error, PAWL_ECONFIG, "code %d is not a code of pawl", (int)row->code);
     if (row->code == PAWL_DISCARD)
-        return pawl_error_set(error, PAWL_ECONFIG, "code DISCARD is no failure");
+        return pawl_error_set(error, PAWL_ECONFIG, "code DISCARD is not a failure");
     if (row->code == PAWL_EVERSION)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "code EVERSION is no failure: its message waits for a program that "
-                              "reads it, every version_delay");
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "code EVERSION is not a failure: its message waits for a program that "
+            "reads it, every version_delay");
     if (row->code == PAWL_ECRASHED)
         return pawl_error_set(
             error, PAWL_ECONFIG,

@@ -85,14 +85,14 @@ static void tell(pawl__service *service, const char *what, pawl__alarm *alarm, p
     int64_t     now   = pawl__watch_now(service->endpoint);
     pawl_error  error = PAWL_ERROR_INIT;
     if (pawl_uuid_compare(alarm->by.uuid, pawl_store_worker(store).uuid) != 0)
-        alarm->is_told = false; /* a new handle: the alarm of the old one is gone */
+        alarm->is_raised = false; /* a new handle: the alarm of the old one is gone */
     pawl__alarm_check_epoch(alarm, store);
     pawl__alarm_act act = pawl__alarm_next(alarm, now);
     if (act == PAWL__ALARM_NOTHING)
         return;
-    pawl_alarm told = pawl__alarm_of(alarm, act, store, service->endpoint, pawl_text_of(what));
-    told.lease      = lease;
-    pawl_code code  = pawl__alarm_write(store, &told, act, &error);
+    pawl_alarm written = pawl__alarm_of(alarm, act, store, service->endpoint, pawl_text_of(what));
+    written.lease      = lease;
+    pawl_code code     = pawl__alarm_write(store, &written, act, &error);
     pawl__alarm_note(alarm, act, store, code, now);
     if (code != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "alarm of %s: %s", what, error.text);

@@ -79,9 +79,9 @@ int64_t pawl__thread_pause(int retries, pawl_random *random)
 
 /* Do both codes belong to one outage? An unavailable server causes several codes, one after the other and in each
  * thread. */
-static bool is_same(pawl_code code, pawl_code told)
+static bool is_same(pawl_code code, pawl_code logged_code)
 {
-    return code == told || (is_away(code) && is_away(told));
+    return code == logged_code || (is_away(code) && is_away(logged_code));
 }
 
 /* Name for the log: the path of a file, but not the URL of a server, which may have a password. Its errors name the
@@ -94,34 +94,34 @@ static const char *name_of_store(const pawl_endpoint *endpoint)
 
 /* Logs an outage when it begins or changes, then once a minute. A full disk is logged once, as the log may be on the
  * same disk. */
-static void say_trouble(pawl__thread *self, pawl_code code, const pawl_error *error)
+static void log_outage(pawl__thread *self, pawl_code code, const pawl_error *error)
 {
     pawl_endpoint *endpoint = self->endpoint;
     pawl__outage  *outage   = &endpoint->outage;
     int64_t        now      = pawl__watch_now(endpoint);
     pthread_mutex_lock(&endpoint->mutex);
-    bool is_new  = outage->threads == 0;
-    bool is_told = !is_new && is_same(code, outage->told) && now < outage->log_due;
+    bool is_new    = outage->threads == 0;
+    bool is_logged = !is_new && is_same(code, outage->logged_code) && now < outage->log_due;
     if (is_new)
         outage->since = now;
     outage->threads += self->retries == 0;
-    if (!is_told) {
-        outage->told    = code;
-        outage->log_due = code == PAWL_EFULL ? INT64_MAX : pawl_time_add(now, PAWL_MINUTES(1));
+    if (!is_logged) {
+        outage->logged_code = code;
+        outage->log_due     = code == PAWL_EFULL ? INT64_MAX : pawl_time_add(now, PAWL_MINUTES(1));
     }
     pthread_mutex_unlock(&endpoint->mutex);
-    if (!is_told && code == PAWL_EFULL)
+    if (!is_logged && code == PAWL_EFULL)
         pawl_log(PAWL_LOG_WARNING,
                  "endpoint %s: %s; it waits for room in %s: free some, or enlarge the disk, and it "
                  "goes on by itself",
                  endpoint->model->endpoint.data, error->text, name_of_store(endpoint));
-    else if (!is_told)
+    else if (!is_logged)
         pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; trying again", endpoint->model->endpoint.data,
                  error->text);
 }
 
 /* Ends the thread's part in the outage. True: it was the last thread; `*lasted` is the length of the outage. */
-static bool leave_trouble(pawl__thread *self, int64_t *lasted)
+static bool leave_outage(pawl__thread *self, int64_t *lasted)
 {
     pawl_endpoint *endpoint = self->endpoint;
     if (self->retries == 0)
@@ -138,7 +138,7 @@ static bool leave_trouble(pawl__thread *self, int64_t *lasted)
 static void say_back(pawl__thread *self)
 {
     int64_t lasted;
-    if (!leave_trouble(self, &lasted))
+    if (!leave_outage(self, &lasted))
         return;
     bool is_short = lasted < PAWL_SECONDS(1);
     pawl_log(PAWL_LOG_INFO, "endpoint %s: back after %lld %s", self->endpoint->model->endpoint.data,
@@ -147,7 +147,7 @@ static void say_back(pawl__thread *self)
 }
 
 /* Handles a failure. True: the thread may go on. */
-static bool survive(pawl__thread *self, pawl_code code, const pawl_error *error)
+static bool may_retry_after(pawl__thread *self, pawl_code code, const pawl_error *error)
 {
     if (pawl__app_call_is_given_up(self->app_call))
         return false;
@@ -160,7 +160,7 @@ static bool survive(pawl__thread *self, pawl_code code, const pawl_error *error)
     }
     int64_t pause = pawl__thread_pause(
         self->retries, self->worker != NULL ? &self->worker->random : &self->service->random);
-    say_trouble(self, code, error);
+    log_outage(self, code, error);
     self->retries += self->retries < RETRIES_MAX;
     pawl__fd_wait(self->endpoint->stop_fd, pause);
     return true;
@@ -285,7 +285,7 @@ void pawl__thread_work(pawl__thread *self)
         bool has_looked           = self->worker->is_checking;
         self->worker->is_checking = false;
         if (code != PAWL_OK) {
-            if (!survive(self, code, &error))
+            if (!may_retry_after(self, code, &error))
                 break;
             continue;
         }
@@ -299,7 +299,7 @@ void pawl__thread_work(pawl__thread *self)
         else if ((step.is_idle || step.is_taken) && !atomic_load(&self->endpoint->is_stopping))
             sleep_worker(self, &step, has_looked);
     }
-    (void)leave_trouble(self, &(int64_t){0});
+    (void)leave_outage(self, &(int64_t){0});
 }
 
 /* Sleeps until the service is due. The leader waits in the store, to be woken by new outbox rows; a server keeps the
@@ -350,7 +350,7 @@ void pawl__thread_serve(pawl__thread *self)
             pawl__projections_wake(service->projections);
         pawl_code code = pawl__service_step(service, &step, &error);
         if (code != PAWL_OK) {
-            if (!survive(self, code, &error))
+            if (!may_retry_after(self, code, &error))
                 break;
             continue;
         }
@@ -362,7 +362,7 @@ void pawl__thread_serve(pawl__thread *self)
         if (step.sent == 0 && step.projected == 0 && !atomic_load(&self->endpoint->is_stopping))
             sleep_service(self);
     }
-    (void)leave_trouble(self, &(int64_t){0});
+    (void)leave_outage(self, &(int64_t){0});
 }
 
 /* ---- The intake --------------------------------------------------------------------- */
@@ -373,25 +373,25 @@ typedef struct inbound_outage {
     int       retries; /* failures in a row */
     int64_t   since;
     int64_t   log_due; /* time of the next line */
-    pawl_code told;
+    pawl_code logged_code;
 } inbound_outage;
 
-static void say_inbound_failed(const pawl__thread *self, inbound_outage *at, pawl_code code,
-                               const pawl_error *error)
+static void log_inbound_failure(const pawl__thread *self, inbound_outage *at, pawl_code code,
+                                const pawl_error *error)
 {
     int64_t now = pawl__watch_now(self->endpoint);
     if (at->retries == 0)
         at->since = now;
-    if (at->retries > 0 && code == at->told && now < at->log_due)
+    if (at->retries > 0 && code == at->logged_code && now < at->log_due)
         return;
-    at->told    = code;
-    at->log_due = pawl_time_add(now, PAWL_MINUTES(1));
+    at->logged_code = code;
+    at->log_due     = pawl_time_add(now, PAWL_MINUTES(1));
     pawl_log(PAWL_LOG_WARNING,
              "endpoint %s: nothing is taken from queue %s of the broker: %s; trying again",
              self->endpoint->model->endpoint.data, self->inbound->queue, error->text);
 }
 
-static void say_inbound_back(const pawl__thread *self, const inbound_outage *at)
+static void log_inbound_recovery(const pawl__thread *self, const inbound_outage *at)
 {
     int64_t lasted = pawl__watch_now(self->endpoint) - at->since;
     pawl_log(PAWL_LOG_INFO, "endpoint %s: queue %s of the broker is read again after %lld ms",
@@ -411,13 +411,13 @@ void pawl__thread_receive(pawl__thread *self)
         pawl_code  code  = pawl__intake_step(self->inbound, wait, self->wake_fd, &count, &error);
         if (code == PAWL_OK) {
             if (at.retries > 0 && waits)
-                say_inbound_back(self, &at);
+                log_inbound_recovery(self, &at);
             at.retries = waits ? 0 : at.retries;
             waits      = true;
             continue;
         }
         waits = false;
-        say_inbound_failed(self, &at, code, &error);
+        log_inbound_failure(self, &at, code, &error);
         pawl__fd_wait(self->endpoint->stop_fd, pawl__intake_pause(self->inbound, at.retries));
         at.retries += at.retries < INBOUND_RETRIES_MAX;
     }

@@ -24,7 +24,7 @@
 #define WATCH_MAX PAWL__HEARTBEAT_PERIOD
 #define VIRTUAL_WATCH PAWL_MILLISECONDS(20) /* a virtual clock gives no wake-up */
 #define INTERRUPT_PERIOD PAWL_SECONDS(1)
-#define TOLD_MAX 3 /* threads that the error text names */
+#define REPORTED_MAX 3 /* threads that the error text names */
 
 typedef struct running {
     pawl_endpoint  *endpoint;
@@ -237,23 +237,23 @@ static void watch(running *it)
 /* ---- Ending --------------------------------------------------------------------------- */
 
 /* Adds what a thread has in flight to the error text, if there is room. */
-static void tell(const running *it, const char *text, int told, pawl_error *error)
+static void report_abandoned(const running *it, const char *text, int reported, pawl_error *error)
 {
     pawl_endpoint *endpoint = it->endpoint;
     size_t         size     = strlen(error->text);
-    if (told == 0)
+    if (reported == 0)
         pawl_error_set(error, PAWL_ETIMEOUT, "stopping waited for %lld s and abandoned: %s",
                        (long long)(endpoint->settings.stop_wait / PAWL_SECONDS(1)), text);
-    else if (told < TOLD_MAX)
+    else if (reported < REPORTED_MAX)
         snprintf(error->text + size, sizeof error->text - size, "; %s", text);
-    else if (told == TOLD_MAX)
+    else if (reported == REPORTED_MAX)
         snprintf(error->text + size, sizeof error->text - size, "; and more");
     pawl_log(PAWL_LOG_ERROR, "endpoint %s: stopping abandoned: %s", endpoint->model->endpoint.data,
              text);
 }
 
 /* Transfers to a thread all that it needs to end by itself. Done first, as its handler may return at any moment. */
-static void let_go(running *it, const pawl__thread *lost)
+static void detach_thread(running *it, const pawl__thread *lost)
 {
     pawl_endpoint *endpoint = it->endpoint;
     pthread_mutex_lock(&endpoint->mutex);
@@ -266,8 +266,8 @@ static void let_go(running *it, const pawl__thread *lost)
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-/* Reverts let_go for a thread that has finished meanwhile. */
-static void take_back(running *it, pawl__thread *found)
+/* Reverts detach_thread for a thread that has finished meanwhile. */
+static void reattach_thread(running *it, pawl__thread *found)
 {
     pawl_endpoint *endpoint = it->endpoint;
     pthread_mutex_lock(&endpoint->mutex);
@@ -285,7 +285,7 @@ static pawl_code give_up(running *it, pawl_error *error)
 {
     pawl_worker_id lost[PAWL_WORKERS_MAX + 2];
     size_t         lost_count = 0;
-    int            told       = 0;
+    int            reported   = 0;
     for (int i = 0; i < it->count; i++) {
         pawl__thread *thread                         = it->threads[i];
         pthread_t     handle                         = thread->handle;
@@ -293,19 +293,19 @@ static pawl_code give_up(running *it, pawl_error *error)
         bool          has_worker                     = false;
         if (!thread->is_started || pawl__app_call_is_finished(thread->app_call))
             continue;
-        let_go(it, thread);
+        detach_thread(it, thread);
         if (!pawl__app_call_give_up(thread->app_call, it->endpoint, text, &has_worker,
                                     &lost[lost_count])) {
-            take_back(it, thread);
+            reattach_thread(it, thread);
             continue;
         }
         it->threads[i] = NULL;
         pthread_detach(handle);
         lost_count += has_worker;
-        tell(it, text, told++, error);
+        report_abandoned(it, text, reported++, error);
     }
     pawl__endpoint_end_workers(it->endpoint, lost, lost_count);
-    return told > 0 ? PAWL_ETIMEOUT : PAWL_OK;
+    return reported > 0 ? PAWL_ETIMEOUT : PAWL_OK;
 }
 
 static void finish(running *it)

@@ -297,7 +297,7 @@ void pawl__offers_add_worker(pawl__offers *offers, int worker_fd)
 }
 
 /* Gives messages of the first batch with OFFERED ones to the worker. False: there are none. */
-static bool take_part(pawl__offers *offers, size_t count_max, pawl__deliveries *deliveries)
+static bool claim_offered(pawl__offers *offers, size_t count_max, pawl__deliveries *deliveries)
 {
     pawl__inbound_batch *batch = first_offered(offers);
     if (batch == NULL)
@@ -320,7 +320,7 @@ bool pawl__offers_take(pawl__offers *offers, size_t count_max, pawl__deliveries 
         return false;
     pthread_mutex_lock(&offers->mutex);
     while (deliveries->count < count_max && deliveries->part_count < PAWL__INBOUND_PARTS_MAX &&
-           take_part(offers, count_max - deliveries->count, deliveries))
+           claim_offered(offers, count_max - deliveries->count, deliveries))
         continue;
     offers->in_flight += deliveries->count;
     atomic_fetch_sub(&offers->open, deliveries->count);
@@ -328,7 +328,7 @@ bool pawl__offers_take(pawl__offers *offers, size_t count_max, pawl__deliveries 
     return deliveries->count > 0;
 }
 
-static void give_part(const pawl__inbound_part *part)
+static void return_part(const pawl__inbound_part *part)
 {
     pawl__inbound_batch *batch = part->batch;
     for (size_t i = part->first; i < part->first + part->count; i++)
@@ -341,7 +341,7 @@ void pawl__offers_give(pawl__offers *offers, pawl__deliveries *deliveries)
 {
     pthread_mutex_lock(&offers->mutex);
     for (size_t i = 0; i < deliveries->part_count; i++)
-        give_part(&deliveries->parts[i]);
+        return_part(&deliveries->parts[i]);
     offers->in_flight -= deliveries->count;
     deliveries->part_count = deliveries->count = 0;
     retire(offers);

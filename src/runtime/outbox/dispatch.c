@@ -72,7 +72,7 @@ static pawl_code prepare(pawl__service *service, const pawl_outbox_rows *rows, p
     return code == PAWL_OK ? code : pawl_error_set(error, code, "no memory for outbox rows");
 }
 
-static bool may_go(const pawl__round *round, const pawl__round_row *row)
+static bool may_be_sent(const pawl__round *round, const pawl__round_row *row)
 {
     const pawl__round_row *previous = pawl__round_previous(round, row);
     if (previous == NULL || previous->state == PAWL__ROW_SETTLED)
@@ -86,7 +86,7 @@ static bool is_worth_a_pass(const pawl__round *round)
 {
     size_t count = 0;
     for (size_t i = 0; i < round->count; i++)
-        count += round->rows[i].state == PAWL__ROW_OPEN && may_go(round, &round->rows[i]);
+        count += round->rows[i].state == PAWL__ROW_OPEN && may_be_sent(round, &round->rows[i]);
     return count > 0 && (!round->is_full || count >= round->count / FEW_PART);
 }
 
@@ -96,7 +96,7 @@ static void choose(pawl__service *service, pawl__round *round)
         pawl__round_row *row = &round->rows[i];
         if (row->state == PAWL__ROW_OPEN && pawl__unavailable_waits(service, round, row))
             row->state = PAWL__ROW_AWAY;
-        if (row->state == PAWL__ROW_OPEN && may_go(round, row))
+        if (row->state == PAWL__ROW_OPEN && may_be_sent(round, row))
             row->state = PAWL__ROW_CHOSEN;
     }
 }

@@ -180,9 +180,10 @@ static void take_answer(pawl__service *service, pawl__round_row *row, const pawl
         row->delivery.error   = error_text(service->arena, answer->error);
         break;
     default:
-        fail_row(row, pawl_arena_printf(service->arena,
-                                        "the outbound transport answered %d, which is no outcome",
-                                        (int)answer->outcome));
+        fail_row(row,
+                 pawl_arena_printf(service->arena,
+                                   "the outbound transport answered %d, which is not an outcome",
+                                   (int)answer->outcome));
     }
 }
 

@@ -155,7 +155,7 @@ static void end_alarm(pawl__service *service, const pawl__sink *outbound)
         return;
     alarm->why[alarm->reasons_size] = '\0';
     char *next                      = strstr(at, "; route '");
-    alarm->told_subject             = 0;
+    alarm->raised_subject           = 0;
     if (next != NULL)
         memmove(at, next + 2, strlen(next + 2) + 1);
     else if (at > alarm->why)

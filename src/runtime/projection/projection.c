@@ -441,8 +441,8 @@ static pawl_code list_events(pawl__worker *worker, const pawl__reader *reader,
 }
 
 /* Gives up the lease, so that another program takes it and the next event. */
-static pawl_code give_way(pawl__projections *projections, pawl__reader *reader,
-                          const pawl_event_row *next, pawl_error *error)
+static pawl_code give_up_lease(pawl__projections *projections, pawl__reader *reader,
+                               const pawl_event_row *next, pawl_error *error)
 {
     pawl_log(PAWL_LOG_INFO,
              "projection %s: another program projects events of the type %.*s and version %d, and "
@@ -499,7 +499,7 @@ static pawl_code read_some(pawl__projections *projections, pawl__reader *reader,
     if (code != PAWL_OK)
         return code;
     if (rows.count == 0)
-        return give_way(projections, reader, &rows.items[0], error);
+        return give_up_lease(projections, reader, &rows.items[0], error);
     code = add_events(worker, reader, &rows);
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "no memory for %zu events", rows.count);

@@ -149,7 +149,8 @@ static bool is_handle_lost(pawl_code code)
 }
 
 /* A failed clean-up stops nothing, but is reported if it goes on, as the tables only grow then (O29). */
-static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_error *error)
+static pawl_code report_failed_sweep(pawl__service *service, pawl_code code,
+                                     const pawl_error *error)
 {
     const pawl_endpoint_options *settings = &service->endpoint->settings;
     pawl_log(PAWL_LOG_WARNING, "retention of %s: %s", service->endpoint->model->endpoint.data,
@@ -227,7 +228,7 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
         service->sweep_failures = 0;
         return code;
     }
-    code = bear_sweep(service, code, &failure);
+    code = report_failed_sweep(service, code, &failure);
     if (error != NULL)
         *error = failure;
     return code;

@@ -144,7 +144,7 @@ static pawl_code check_plan(const pawl_schedule_row *row, pawl_error *error)
                               "an interval of %lld microseconds; at least %lld are taken",
                               (long long)row->every, (long long)PAWL_SCHEDULE_EVERY_MIN);
     if ((unsigned)row->missed > PAWL_MISSED_SKIP)
-        return pawl_error_set(error, PAWL_EINVAL, "%d is no policy for missed times",
+        return pawl_error_set(error, PAWL_EINVAL, "%d is not a policy for missed times",
                               (int)row->missed);
     if (row->missed_max != 0 && row->missed != PAWL_MISSED_ALL)
         return pawl_error_set(error, PAWL_EINVAL,
@@ -174,8 +174,9 @@ static pawl_code check_headers(pawl_text headers, pawl_arena *arena, pawl_error 
             return pawl_error_set(error, PAWL_EINVAL, "its header %s is one of pawl's own",
                                   yyjson_get_str(name));
     }
-    return is_ok ? PAWL_OK
-                 : pawl_error_set(error, PAWL_EINVAL, "its headers are no JSON object of strings");
+    return is_ok
+               ? PAWL_OK
+               : pawl_error_set(error, PAWL_EINVAL, "its headers are not a JSON object of strings");
 }
 
 /* Checks that a store accepts the message; otherwise it would fail each time. */
@@ -335,7 +336,7 @@ pawl_code pawl_store_schedule_settle(pawl_store *store, pawl_text id, pawl_sched
                                         [PAWL_SCHEDULE_RESUME] = PAWL_SCHEDULE_RESUMED,
                                         [PAWL_SCHEDULE_RUN]    = PAWL_SCHEDULE_WAS_RUN};
     if ((unsigned)action > PAWL_SCHEDULE_RUN)
-        return pawl_error_set(error, PAWL_EINVAL, "%d is no action on a schedule", (int)action);
+        return pawl_error_set(error, PAWL_EINVAL, "%d is not an action on a schedule", (int)action);
     const pawl__action what = {PAWL_SCHEDULE_STREAMS, NOUN, id, types[action], by, reason};
     pawl__act          act;
     pawl_code          code = pawl__act_begin(&act, store, &what, now, error);

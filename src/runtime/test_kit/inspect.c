@@ -54,7 +54,7 @@ static pawl_code find_plain_saga(pawl_test *test, const char *saga, const pawl__
     pawl_code code = find_saga(test, saga, found, error);
     if (code != PAWL_OK || (*found)->stream == NULL)
         return code;
-    return pawl_error_set(error, PAWL_EINVAL, "%s is no saga: read it with pawl_test_state",
+    return pawl_error_set(error, PAWL_EINVAL, "%s is not a saga: read it with pawl_test_state",
                           (*found)->saga->name);
 }
 

@@ -226,8 +226,8 @@ static pawl_code take_send(pawl_test *test, const pawl_send_options *given,
 }
 
 /* The same, and finds the queue to send to. */
-static pawl_code aim(pawl_test *test, const char **queue, const pawl_send_options *given,
-                     pawl_send_options *options, pawl_error *error)
+static pawl_code choose_queue(pawl_test *test, const char **queue, const pawl_send_options *given,
+                              pawl_send_options *options, pawl_error *error)
 {
     pawl_code code = take_send(test, given, options, error);
     if (code != PAWL_OK || *queue != NULL)
@@ -256,7 +256,7 @@ pawl_code pawl_test_deliver_with(pawl_test *test, const char *queue,
                                  const void *message, pawl_error *error)
 {
     pawl_send_options own;
-    pawl_code         code = aim(test, &queue, options, &own, error);
+    pawl_code         code = choose_queue(test, &queue, options, &own, error);
     if (code == PAWL_OK)
         code = pawl_sender_send(test->sender, queue, &own, record, message, error);
     return commit_and_drain(test, code, error);
@@ -273,7 +273,7 @@ pawl_code pawl_test_deliver_json(pawl_test *test, const char *queue,
                                  const char *json, pawl_error *error)
 {
     pawl_send_options own;
-    pawl_code         code = aim(test, &queue, options, &own, error);
+    pawl_code         code = choose_queue(test, &queue, options, &own, error);
     if (code == PAWL_OK)
         code = pawl__sender_send_text(test->sender, queue, &own, type, pawl_text_of(json), error);
     return commit_and_drain(test, code, error);
@@ -305,7 +305,7 @@ static pawl_code settle(pawl_test *test, const char *endpoint, const char *messa
     if (code == PAWL_OK && rows.count != 1)
         return pawl_error_set(error, rows.count == 0 ? PAWL_EGONE : PAWL_EINVAL, "message %s is %s",
                               message_id,
-                              rows.count == 0 ? "no dead letter"
+                              rows.count == 0 ? "not a dead letter"
                                               : "a dead letter of several endpoints: say of which");
     if (code == PAWL_OK)
         code = pawl_store_dead_settle(test->store, rows.items, rows.count, &by, pawl_test_now(test),

@@ -159,7 +159,7 @@ static void say(const pawl_endpoint *endpoint, const pawl__unit *failed, const m
 
 /* Adds the worker's successes to the window, then the failure `failed`, unless NULL. If another worker opened the
  * breaker during the batch, its results are dropped. */
-static void tell(pawl__worker *worker, const pawl__unit *failed)
+static void record_results(pawl__worker *worker, const pawl__unit *failed)
 {
     pawl_endpoint      *endpoint = worker->endpoint;
     pawl__breaker_part *part     = &worker->breaker;
@@ -202,13 +202,13 @@ void pawl__breaker_note(pawl__worker *worker)
         if (unit->kind != PAWL__UNIT_MESSAGE && unit->kind != PAWL__UNIT_TIMEOUT)
             continue;
         if (has_failed(unit))
-            tell(worker, unit);
+            record_results(worker, unit);
         else
             part->successes += unit->end == PAWL__END_HANDLED;
     }
     bool is_last = part->seen == batch->unit_count || part->permit == PAWL__PERMIT_PROBE;
     if (part->successes > 0 && is_last)
-        tell(worker, NULL);
+        record_results(worker, NULL);
 }
 
 bool pawl__breaker_is_over(pawl__worker *worker)
@@ -301,7 +301,7 @@ static void note_word(const pawl__worker *worker, const word *it, pawl_code code
     pawl__breaker *breaker  = &endpoint->breaker;
     pthread_mutex_lock(&endpoint->mutex);
     pawl__alarm_note(&breaker->alarm, it->act, worker->store, code, pawl__watch_now(endpoint));
-    atomic_store(&breaker->is_alarmed, breaker->alarm.is_told);
+    atomic_store(&breaker->is_alarmed, breaker->alarm.is_raised);
     breaker->is_telling = false;
     pthread_mutex_unlock(&endpoint->mutex);
 }
@@ -312,7 +312,7 @@ void pawl__breaker_forget(pawl_endpoint *endpoint, pawl_worker_id worker)
         return;
     pthread_mutex_lock(&endpoint->mutex);
     pawl__alarm_forget(&endpoint->breaker.alarm, worker);
-    atomic_store(&endpoint->breaker.is_alarmed, endpoint->breaker.alarm.is_told);
+    atomic_store(&endpoint->breaker.is_alarmed, endpoint->breaker.alarm.is_raised);
     pthread_mutex_unlock(&endpoint->mutex);
 }
 

@@ -78,7 +78,7 @@ static void say_stuck(pawl__worker *worker, const pawl_foreign_row *row, pawl_te
 }
 
 /* Keeps the rows that this endpoint may send. */
-static pawl_code keep_ours(pawl__worker *worker, pawl_foreign_rows *rows, pawl_error *error)
+static pawl_code keep_sendable(pawl__worker *worker, pawl_foreign_rows *rows, pawl_error *error)
 {
     const pawl_subscriptions *list  = NULL;
     size_t                    count = 0;
@@ -125,7 +125,7 @@ pawl_code pawl__foreign_claim(pawl__worker *worker, pawl_time due_max, size_t co
     if (code == PAWL_EUNSUPPORTED) /* the driver cannot list them: none are sent */
         code = PAWL_OK;
     if (code == PAWL_OK)
-        code = keep_ours(worker, &rows, error);
+        code = keep_sendable(worker, &rows, error);
     worker->foreign_due = PAWL_TIME_MAX; /* a new handle, opened after a failure, checks at once */
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
         code = claim(worker, &rows.items[i], due_max, &count_max, error);

@@ -86,7 +86,7 @@ static pawl_code run_alone(pawl__worker *worker, pawl__retry *retry, pawl_step *
 
 /* Moves all units to the retry list, to run one by one: memory is too short for the batch, or one of them waited for a
  * locked row. `is_back`: their claims are released instead; the next claim loads their sagas without waiting. */
-static pawl_code take_apart(pawl__worker *worker, bool is_back, pawl__outcome *outcome)
+static pawl_code run_one_by_one(pawl__worker *worker, bool is_back, pawl__outcome *outcome)
 {
     pawl__batch *batch = worker->batch;
     if (!pawl__retry_list_reserve(worker, outcome))
@@ -125,18 +125,18 @@ static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *
     switch (outcome->trouble) {
     case PAWL__TROUBLE_WORKER: return why;
     case PAWL__TROUBLE_WAITED:
-        return is_flush ? why : take_apart(worker, pawl__hot_all(worker), outcome);
+        return is_flush ? why : run_one_by_one(worker, pawl__hot_all(worker), outcome);
     case PAWL__TROUBLE_MEMORY:
         if (count > 1 && worker->batch_max > 1)
             return why; /* smaller batches first */
         if (count > 1 || is_only)
-            return take_apart(worker, false, outcome);
+            return run_one_by_one(worker, false, outcome);
         break;
     case PAWL__TROUBLE_CONTENT:
         if (is_only)
             return give_up_only(worker, why, text, step, error);
         if (is_flush && count > 1) /* one by one, as only one partition is to blame */
-            return take_apart(worker, false, outcome);
+            return run_one_by_one(worker, false, outcome);
         if (worker->batch->has_sql) /* no second run, which might commit its rows */
             mode.kind = PAWL__COMMIT_FAIL;
         break;

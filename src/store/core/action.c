@@ -99,7 +99,7 @@ pawl_code pawl__texts_check(const char *field, pawl_text json, pawl_error *error
     if (!is_json && wrong.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory to check %s", field);
     if (!is_json)
-        return pawl_error_set(error, PAWL_EINVAL, "%s: no JSON at byte %zu of %zu: %s", field,
+        return pawl_error_set(error, PAWL_EINVAL, "%s: invalid JSON at byte %zu of %zu: %s", field,
                               wrong.pos, json.size, wrong.msg);
     if (!is_object)
         return pawl_error_set(error, PAWL_EINVAL, "%s: it is no JSON object", field);

@@ -202,7 +202,7 @@ static pawl_code check_checkpoint_set(which at, const void *item, pawl_error *er
 {
     const pawl_checkpoint_set *change = item;
     if (change->from < PAWL_CHECKPOINT_START)
-        return refuse(at, "from", PAWL_EINVAL, error, "it is %lld, which is no global position",
+        return refuse(at, "from", PAWL_EINVAL, error, "it is %lld, which is not a global position",
                       (long long)change->from);
     if (change->is_back &&
         (change->to >= change->from || change->to < PAWL_CHECKPOINT_START || change->to == 0))

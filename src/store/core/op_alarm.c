@@ -72,7 +72,7 @@ static bool lives(const seen *it, const pawl_alarm *alarm)
     return false;
 }
 
-static bool is_told(const seen *it, const pawl_alarm *alarm)
+static bool is_already_listed(const seen *it, const pawl_alarm *alarm)
 {
     for (size_t i = it->told_from; i < it->told.count; i++)
         if (pawl_uuid_compare(it->told.items[i].worker.uuid, alarm->worker.uuid) == 0 &&
@@ -98,7 +98,7 @@ static pawl_code take_event(seen *it, pawl_text endpoint, const pawl_event *even
                          .since    = is_up ? event->at : 0};
     yyjson_doc_free(doc);
     if (by.data == NULL || alarm.what.data == NULL ||
-        pawl_uuid_parse(by, &alarm.worker.uuid, NULL) != PAWL_OK || is_told(it, &alarm) ||
+        pawl_uuid_parse(by, &alarm.worker.uuid, NULL) != PAWL_OK || is_already_listed(it, &alarm) ||
         !lives(it, &alarm))
         return PAWL_OK;
     pawl_alarm *grown =
@@ -151,7 +151,7 @@ static bool is_first_of_endpoint(const seen *it, size_t at)
 }
 
 /* Has another worker the lease? An expired lease that no worker has taken still belongs to the last one. */
-static bool has_passed_on(const pawl_alarm *alarm, const pawl_lead_row *leads, size_t count)
+static bool has_other_leader(const pawl_alarm *alarm, const pawl_lead_row *leads, size_t count)
 {
     for (size_t i = 0; alarm->lease.size > 0 && i < count; i++)
         if (pawl_text_equal(leads[i].name, alarm->lease))
@@ -160,8 +160,7 @@ static bool has_passed_on(const pawl_alarm *alarm, const pawl_lead_row *leads, s
 }
 
 /* Removes ended alarms, and alarms of workers that are no longer the leader. */
-static pawl_code keep_standing(pawl_store *store, seen *it, pawl_alarm_rows *rows,
-                               pawl_error *error)
+static pawl_code remove_ended(pawl_store *store, seen *it, pawl_alarm_rows *rows, pawl_error *error)
 {
     pawl_lead_row *leads    = NULL;
     size_t         count    = 0;
@@ -173,7 +172,7 @@ static pawl_code keep_standing(pawl_store *store, seen *it, pawl_alarm_rows *row
     if (code != PAWL_OK && code != PAWL_EUNSUPPORTED)
         return code;
     for (size_t i = 0; i < it->told.count; i++)
-        if (it->told.items[i].since != 0 && !has_passed_on(&it->told.items[i], leads, count))
+        if (it->told.items[i].since != 0 && !has_other_leader(&it->told.items[i], leads, count))
             it->told.items[rows->count++] = it->told.items[i];
     rows->items = it->told.items;
     return PAWL_OK;
@@ -190,5 +189,5 @@ pawl_code pawl_store_alarms(pawl_store *store, pawl_arena *arena, pawl_alarm_row
     for (size_t i = 0; i < it.worker_count && code == PAWL_OK; i++)
         if (is_first_of_endpoint(&it, i))
             code = read_endpoint(store, &it, workers[i].endpoint, error);
-    return code == PAWL_OK ? keep_standing(store, &it, rows, error) : code;
+    return code == PAWL_OK ? remove_ended(store, &it, rows, error) : code;
 }

@@ -257,7 +257,7 @@ static pawl_code make_changes(const pawl_dead_row *letter, const pawl_dead_settl
 }
 
 /* Refused only because the message, or the timeout, is there again. */
-static bool is_left(const pawl_refusal *refusal)
+static bool is_sent_already(const pawl_refusal *refusal)
 {
     return refusal->kind == pawl_change_queue_send || refusal->kind == pawl_change_timeout_set;
 }
@@ -269,7 +269,7 @@ static void count_refused(const pawl_refusals *refused, parts *made, pawl_dead_s
     for (int left = 0; left < 2; left++)
         for (size_t i = 0; i < refused->count; i++) {
             pawl_dead_set *removal = &made->removals[refused->items[i].group];
-            if (is_left(&refused->items[i]) != left || !removal->is_checked)
+            if (is_sent_already(&refused->items[i]) != left || !removal->is_checked)
                 continue;
             removal->is_checked = false;
             *(left ? &settled->left_count : &settled->gone_count) += 1;
@@ -280,7 +280,7 @@ static void count_refused(const pawl_refusals *refused, parts *made, pawl_dead_s
 static pawl_code first_refusal(const pawl_refusals *refused, pawl_error *error)
 {
     const pawl_refusal *first = refused->count != 0 ? &refused->items[0] : NULL;
-    for (size_t i = 1; i < refused->count && is_left(first); i++)
+    for (size_t i = 1; i < refused->count && is_sent_already(first); i++)
         first = &refused->items[i];
     return first == NULL
                ? PAWL_OK

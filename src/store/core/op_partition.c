@@ -95,8 +95,8 @@ static yyjson_mut_doc *headers_of(const pawl_partition_row *row)
 }
 
 /* A removal of rows is checked only where there are some. */
-static pawl_code act_on(pawl_store *store, const pawl__action *action, bool is_remove,
-                        pawl_time now, int64_t *count, pawl_error *error)
+static pawl_code apply_action(pawl_store *store, const pawl__action *action, bool is_remove,
+                              pawl_time now, int64_t *count, pawl_error *error)
 {
     pawl__act              act;
     pawl_partition_row     row    = {.count = 0};
@@ -125,7 +125,7 @@ pawl_code pawl_store_partition_run_now(pawl_store *store, pawl_text partition, p
 {
     const pawl__action action = {PAWL_PARTITION_STREAMS, NOUN, partition,
                                  PAWL_PARTITION_RUN_NOW, by,   reason};
-    return act_on(store, &action, false, now, NULL, error);
+    return apply_action(store, &action, false, now, NULL, error);
 }
 
 pawl_code pawl_store_partition_remove(pawl_store *store, pawl_text partition, pawl_text by,
@@ -134,7 +134,7 @@ pawl_code pawl_store_partition_remove(pawl_store *store, pawl_text partition, pa
 {
     const pawl__action action = {PAWL_PARTITION_STREAMS, NOUN, partition,
                                  PAWL_PARTITION_REMOVED, by,   reason};
-    return act_on(store, &action, true, now, count, error);
+    return apply_action(store, &action, true, now, count, error);
 }
 
 pawl_code pawl_store_partition_actions(pawl_store *store, pawl_text partition, pawl_arena *arena,

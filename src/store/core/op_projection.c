@@ -442,7 +442,7 @@ static pawl_code rebuild_to(pawl__act *it, const pawl_projection_rebuild *rebuil
 }
 
 /* Did a worker move the checkpoint forward since? (Another operator's rebuild would have set it back.) */
-static bool has_gone_on(const pawl__act *it, const pawl_checkpoint_set *back)
+static bool has_moved_forward(const pawl__act *it, const pawl_checkpoint_set *back)
 {
     int64_t position = 0;
     return pawl_store_checkpoint_get(it->store, back->name, &position, NULL) == PAWL_OK &&
@@ -455,7 +455,7 @@ static pawl_code rebuild_while_read(pawl__act *it, const pawl_projection_rebuild
     pawl_checkpoint_set back;
     pawl_code           code = rebuild_to(it, rebuild, &back, count, error);
     for (int tries = 1; code == PAWL_ECONFLICT && rebuild->while_read && tries < REBUILD_TRIES &&
-                        back.from < INT64_MAX && has_gone_on(it, &back);
+                        back.from < INT64_MAX && has_moved_forward(it, &back);
          tries++)
         code = rebuild_to(it, rebuild, &back, count, error);
     return code;
@@ -517,8 +517,8 @@ static pawl_code event_behind(pawl_store *store, int64_t after, bool is_last, pa
 }
 
 /* Binary search: events up to `before` are earlier than the time; that at `found` is not, or is the newest. */
-static pawl_code halve(pawl_store *store, pawl_time time, pawl_arena *arena, int64_t *position,
-                       pawl_error *error)
+static pawl_code search_by_time(pawl_store *store, pawl_time time, pawl_arena *arena,
+                                int64_t *position, pawl_error *error)
 {
     pawl_event_row event;
     int64_t        before = 0;
@@ -543,7 +543,8 @@ pawl_code pawl_store_global_position_at(pawl_store *store, pawl_time time, int64
 {
     pawl_arena *arena = pawl_arena_create(0);
     *position         = 0;
-    pawl_code code = arena != NULL ? halve(store, time, arena, position, error) : no_memory(error);
+    pawl_code code =
+        arena != NULL ? search_by_time(store, time, arena, position, error) : no_memory(error);
     pawl_arena_destroy(arena);
     return code;
 }

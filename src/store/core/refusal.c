@@ -59,8 +59,9 @@ static pawl_code say_version(const pawl_saga_table *table, pawl_saga_id id, cons
                           name, text, (long long)version);
 }
 
-static pawl_code say_taken(const pawl_saga_table *table, pawl_saga_id id, const pawl_value *main,
-                           const pawl_value *transitional, pawl_error *why)
+static pawl_code explain_taken(const pawl_saga_table *table, pawl_saga_id id,
+                               const pawl_value *main, const pawl_value *transitional,
+                               pawl_error *why)
 {
     char name[PAWL_UUID_TEXT_SIZE + 1];
     char left[PAWL_VALUE_TEXT_SIZE];
@@ -83,7 +84,7 @@ pawl_code pawl__why_not_deleted(const void *change, pawl_error *why)
 pawl_code pawl__why_not_inserted(const void *change, pawl_error *why)
 {
     const pawl_saga_insert *row = change;
-    return say_taken(row->table, row->id, &row->main, &row->transitional, why);
+    return explain_taken(row->table, row->id, &row->main, &row->transitional, why);
 }
 
 pawl_code pawl__why_not_updated(const void *change, pawl_error *why)
@@ -97,7 +98,7 @@ pawl_code pawl__why_not_updated(const void *change, pawl_error *why)
 pawl_code pawl__why_value_taken(const void *change, pawl_error *why)
 {
     const pawl_saga_update *row = change;
-    return say_taken(row->table, row->id, NULL, &row->transitional, why);
+    return explain_taken(row->table, row->id, NULL, &row->transitional, why);
 }
 
 /* ---- The event store -------------------------------------------------------- */

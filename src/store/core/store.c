@@ -344,7 +344,7 @@ static bool gives_back(const pawl_changes *changes)
 }
 
 /* Could another worker of this process have new work after this commit? */
-static bool is_of_interest(const pawl_changes *changes)
+static bool brings_new_work(const pawl_changes *changes)
 {
     if (changes->queue_send.count + changes->timeout_set.count + changes->outbox_add.count +
             changes->outbox_reset.count + changes->aggregator_add.count +
@@ -434,7 +434,7 @@ static pawl_code commit_checked(pawl_store *store, pawl_changes *changes, pawl_r
         code = settle_unknown(store, changes, refused, error);
     if (code != PAWL_OK)
         refused->count = 0;
-    if (code == PAWL_OK && is_of_interest(changes))
+    if (code == PAWL_OK && brings_new_work(changes))
         pawl__wake_all(store->identity);
     if (code == PAWL_OK && changes->event_append.count != 0)
         pawl__wake_readers(store->identity);

@@ -73,7 +73,7 @@ static const char *find_last(pawl_text text, char c)
     return text.size != 0 ? memrchr(text.data, c, text.size) : NULL;
 }
 
-static pawl_text between(const char *begin, const char *end)
+static pawl_text text_between(const char *begin, const char *end)
 {
     return (pawl_text){.data = begin, .size = (size_t)(end - begin)};
 }
@@ -272,13 +272,13 @@ static bool put_parameter(outbound *out, pawl_text pair, bool *is_behind_secret)
         put(out, are_all(pair, "") ? pair : PAWL_TEXT(MASK));
         return true;
     }
-    pawl_text value = between(equals + 1, pair.data + pair.size);
-    read_name(between(pair.data, equals), name);
+    pawl_text value = text_between(equals + 1, pair.data + pair.size);
+    read_name(text_between(pair.data, equals), name);
     bool is_hidden = is_secret(name);
     if (*is_behind_secret && !is_hidden && !is_known(name))
         return false;
     *is_behind_secret |= is_hidden;
-    put(out, between(pair.data, equals + 1));
+    put(out, text_between(pair.data, equals + 1));
     put(out, !is_hidden && is_plain_value(value) ? value : PAWL_TEXT(MASK));
     return true;
 }
@@ -286,8 +286,8 @@ static bool put_parameter(outbound *out, pawl_text pair, bool *is_behind_secret)
 static void put_parameters(outbound *out, const char *text, bool is_behind_secret)
 {
     while (*text != '\0') {
-        pawl_text separator = between(text, text + 1);
-        pawl_text pair      = between(text + 1, text + 1 + strcspn(text + 1, "?&;#"));
+        pawl_text separator = text_between(text, text + 1);
+        pawl_text pair      = text_between(text + 1, text + 1 + strcspn(text + 1, "?&;#"));
         size_t    used      = out->used;
         put(out, separator);
         if (!put_parameter(out, pair, &is_behind_secret)) {
@@ -302,7 +302,7 @@ static void put_parameters(outbound *out, const char *text, bool is_behind_secre
 static bool are_parameters(const char *text)
 {
     while (*text != '\0') {
-        pawl_text pair = between(text + 1, text + 1 + strcspn(text + 1, "?&;#"));
+        pawl_text pair = text_between(text + 1, text + 1 + strcspn(text + 1, "?&;#"));
         if ((find_char(pair, '=') == NULL || *text == '#') && find_char(pair, '@') != NULL)
             return false;
         text += 1 + pair.size;
@@ -319,14 +319,14 @@ static bool is_host(pawl_text host)
     const char *name = host.data;
     if (host.size != 0 && name[0] == '[') {
         const char *close = find_char(host, ']');
-        if (close == NULL || !are_all(between(name + 1, close), ":%"))
+        if (close == NULL || !are_all(text_between(name + 1, close), ":%"))
             return false;
         name = close + 1;
     }
-    const char *colon = find_char(between(name, end), ':');
-    if (!are_all(between(name, colon != NULL ? colon : end), "%*"))
+    const char *colon = find_char(text_between(name, end), ':');
+    if (!are_all(text_between(name, colon != NULL ? colon : end), "%*"))
         return false;
-    pawl_text port = colon != NULL ? between(colon + 1, end) : between(end, end);
+    pawl_text port = colon != NULL ? text_between(colon + 1, end) : text_between(end, end);
     for (size_t i = 0; i < port.size; i++)
         if (!is_digit(port.data[i]))
             return false;
@@ -337,8 +337,8 @@ static bool are_hosts(pawl_text hosts)
 {
     const char *at = hosts.data, *end = hosts.data + hosts.size;
     for (;;) {
-        const char *comma = find_char(between(at, end), ',');
-        if (!is_host(between(at, comma != NULL ? comma : end)))
+        const char *comma = find_char(text_between(at, end), ',');
+        if (!is_host(text_between(at, comma != NULL ? comma : end)))
             return false;
         if (comma == NULL)
             return true;
@@ -351,14 +351,14 @@ static bool is_location(const char *text)
 {
     const char *path       = text + strcspn(text, "/?#");
     const char *parameters = path + strcspn(path, "?#");
-    return are_hosts(between(text, path)) && find_char(between(path, parameters), '@') == NULL &&
-           are_parameters(parameters);
+    return are_hosts(text_between(text, path)) &&
+           find_char(text_between(path, parameters), '@') == NULL && are_parameters(parameters);
 }
 
 static void put_location(outbound *out, const char *text)
 {
     const char *parameters = text + strcspn(text, "?#");
-    put(out, between(text, parameters));
+    put(out, text_between(text, parameters));
     put_parameters(out, parameters, false);
 }
 
@@ -378,7 +378,7 @@ static const char *name_end(pawl_text user)
 static bool put_user(outbound *out, pawl_text user)
 {
     const char *colon = name_end(user);
-    pawl_text   name  = colon != NULL ? between(user.data, colon) : user;
+    pawl_text   name  = colon != NULL ? text_between(user.data, colon) : user;
     if (!are_all(name, "%~!$*+,()"))
         return false;
     put(out, out->is_http ? PAWL_TEXT(MASK) : name);
@@ -392,16 +392,16 @@ static bool put_user(outbound *out, pawl_text user)
 static bool put_authority(outbound *out, const char *text)
 {
     size_t      size = strcspn(text, "/?");
-    const char *at   = find_last(between(text, text + size), '@');
+    const char *at   = find_last(text_between(text, text + size), '@');
     const char *rest = at != NULL ? at + 1 : text;
     if (!is_location(rest)) {
         /* The password may contain '/' or '?': then the last '@' ends the user part. */
         at   = strrchr(text, '@');
         rest = at != NULL ? at + 1 : text;
-        if (at == NULL || find_char(between(text, at), ':') == NULL || !is_location(rest))
+        if (at == NULL || find_char(text_between(text, at), ':') == NULL || !is_location(rest))
             return false;
     }
-    if (at != NULL && !put_user(out, between(text, at)))
+    if (at != NULL && !put_user(out, text_between(text, at)))
         return false;
     if (at != NULL)
         put(out, PAWL_TEXT("@"));
@@ -416,22 +416,22 @@ static bool is_shown_path(pawl_text path)
 {
     char        name[NAME_SIZE_MAX + 1];
     size_t      size   = strcspn(path.data, "/");
-    pawl_text   first  = between(path.data, path.data + (size < path.size ? size : path.size));
+    pawl_text   first  = text_between(path.data, path.data + (size < path.size ? size : path.size));
     const char *equals = find_char(path, '=');
     if (name_end(first) != NULL && find_char(path, '@') != NULL)
         return false;
     if (equals == NULL)
         return true;
-    pawl_text before = between(path.data, equals);
+    pawl_text before = text_between(path.data, equals);
     if (before.size > NAME_SIZE_MAX)
-        before = between(equals - NAME_SIZE_MAX, equals);
+        before = text_between(equals - NAME_SIZE_MAX, equals);
     read_name(before, name);
     return !is_secret(name);
 }
 
 static bool put_path(outbound *out, const char *text, bool is_any)
 {
-    pawl_text path = between(text, text + strcspn(text, "?"));
+    pawl_text path = text_between(text, text + strcspn(text, "?"));
     if (is_any ? !is_shown_path(path) : !are_all(path, "/"))
         return false;
     put_location(out, text);
@@ -460,21 +460,21 @@ static const char *find_outside(pawl_text text, char wanted, bool is_last)
  * follows is hidden, since it may be part of the password. */
 static bool put_connection(outbound *out, const char *text)
 {
-    const char *end              = find_outside(between(text, text + strlen(text)), '?', true);
+    const char *end              = find_outside(text_between(text, text + strlen(text)), '?', true);
     bool        is_behind_secret = false;
-    if (find_char(between(text, end), '=') == NULL) {
-        if (!are_all(between(text, end), " "))
+    if (find_char(text_between(text, end), '=') == NULL) {
+        if (!are_all(text_between(text, end), " "))
             return false;
-        put(out, between(text, end));
+        put(out, text_between(text, end));
         text = end;
     }
     while (text < end) {
-        const char *stop = find_outside(between(text, end), ';', false);
-        if (!put_parameter(out, between(text, stop), &is_behind_secret)) {
+        const char *stop = find_outside(text_between(text, end), ';', false);
+        if (!put_parameter(out, text_between(text, stop), &is_behind_secret)) {
             put_mask(out);
             break;
         }
-        put(out, between(stop, stop < end ? stop + 1 : stop));
+        put(out, text_between(stop, stop < end ? stop + 1 : stop));
         text = stop < end ? stop + 1 : stop;
     }
     put_parameters(out, end, is_behind_secret);
@@ -487,7 +487,7 @@ static bool put_url(outbound *out, const char *url)
     if (scheme == 0)
         return put_path(out, url, false);
     const char *rest = url + scheme + 1;
-    put(out, between(url, rest));
+    put(out, text_between(url, rest));
     if (has_control(rest))
         return false;
     if (scheme == 4 && strncasecmp(url, "odbc", scheme) == 0)
@@ -505,7 +505,7 @@ void pawl__url_mask(const char *url, char *text, size_t size)
     if (url != NULL && !put_url(&out, url)) {
         size_t scheme = any_scheme_size(url);
         out.used      = 0;
-        put(&out, between(url, url + (scheme != 0 ? scheme + 1 : 0)));
+        put(&out, text_between(url, url + (scheme != 0 ? scheme + 1 : 0)));
         put_mask(&out);
     }
     text[out.used] = '\0';

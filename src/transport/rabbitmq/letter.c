@@ -178,9 +178,9 @@ static void write_entry(header_writer *to, const amqp_table_entry_t *entry, pawl
         write_header(to, name, value);
         return;
     }
-    *refusal = is_text(name) ? pawl_arena_printf(to->arena, "header '%.*s' is no text in UTF-8",
+    *refusal = is_text(name) ? pawl_arena_printf(to->arena, "header '%.*s' is not a text in UTF-8",
                                                  PAWL_TEXT_ARGS(name))
-                             : PAWL_TEXT("the name of a header is no text in UTF-8");
+                             : PAWL_TEXT("the name of a header is not a text in UTF-8");
 }
 
 /* Computes the expiry time from the time of sending and the time to live, as NServiceBus and AMQP give them. False:
@@ -245,7 +245,7 @@ static pawl_code write_headers(const amqp_basic_properties_t *properties,
     if (is_asked && is_text(reply_to))
         write_header(&to, PAWL_TEXT("pawl.reply_to"), reply_to);
     else if (is_asked)
-        taken->refusal = PAWL_TEXT("the reply address (reply_to) is no text in UTF-8");
+        taken->refusal = PAWL_TEXT("the reply address (reply_to) is not a text in UTF-8");
     write_expiry(&to, properties, headers);
     if (to.has_failed)
         return PAWL_ENOMEM;
@@ -304,7 +304,7 @@ static void read_due(const amqp_table_t *headers, pawl_arena *arena, pawl_taken 
     pawl_text                text   = header_of(headers, dues, arena);
     if (text.size > 0 && pawl_time_parse(text, &taken->due, NULL) != PAWL_OK)
         taken->refusal =
-            PAWL_TEXT("header 'pawl.due' is no time: expected 2026-01-31T23:59:59.123456Z");
+            PAWL_TEXT("header 'pawl.due' is not a time: expected 2026-01-31T23:59:59.123456Z");
 }
 
 pawl_code pawl__letter_read(const amqp_message_t *message, pawl_arena *arena, pawl_taken *taken)

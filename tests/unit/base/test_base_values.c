@@ -256,7 +256,7 @@ TEST(what_is_no_time_is_refused)
         pawl_error error = PAWL_ERROR_INIT;
         assert_int_equal(pawl_time_parse(pawl_text_of(cases[i].text), &time, &error), PAWL_EINVAL);
         if (cases[i].expected != NULL)
-            snprintf(said, sizeof said, "'%s' is no time: expected %s", cases[i].text,
+            snprintf(said, sizeof said, "'%s' is not a time: expected %s", cases[i].text,
                      cases[i].expected);
         else
             snprintf(said, sizeof said, "'%s' is outside the years 0001 to 9999 in UTC",

@@ -296,7 +296,7 @@ TEST(without_memory_there_is_no_zone)
         fault_memory_begin(n);
         pawl_code code = pawl__zone_create(folder, PAWL_TEXT("Made/Up"), &zone, &error);
         fault_memory_pause();
-        if (!fault_memory_is_met())
+        if (!fault_memory_was_reached())
             break;
         assert_int_equal(code, PAWL_ENOMEM);
         assert_string_equal(error.text, "time zone 'Made/Up': out of memory");

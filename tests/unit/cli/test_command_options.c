@@ -130,8 +130,8 @@ TEST(what_is_wrong_is_named)
         {WORDS("red", "--count", "10"), "--count: 10 is not within 1 and 9"},
         {WORDS("red", "--count", "99999999999999999999"),
          "--count: 99999999999999999999 is not within 1 and 9"},
-        {WORDS("red", "--count", "1x"), "--count: '1x' is no whole number"},
-        {WORDS("red", "--count", ""), "--count: '' is no whole number"},
+        {WORDS("red", "--count", "1x"), "--count: '1x' is not a whole number"},
+        {WORDS("red", "--count", ""), "--count: '' is not a whole number"},
         {WORDS("red", "--yes", "perhaps"), "--yes: 'perhaps' is neither yes nor no"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {

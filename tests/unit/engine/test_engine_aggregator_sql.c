@@ -250,13 +250,13 @@ static void run_on(world *it)
 static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_code code)
 {
     char expected[3000] = "";
-    bool is_met         = true;
+    bool was_reached    = true;
     int  number         = 0;
     long n              = 1;
     fault_bind("sales", url);
     world *it = begin("fault:sales", url);
     make_rows(url);
-    for (; is_met && n < 100; n++) {
+    for (; was_reached && n < 100; n++) {
         fault_plan fault = {.kind = kind, .op = op, .n = n, .code = code};
         for (int i = 0; i < 4; i++, number++) {
             post_sale(it, number, i % 2 == 0 ? "a" : "b");
@@ -265,7 +265,7 @@ static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_
         }
         fault_plan_set(&fault);
         run_on(it);
-        is_met = fault_is_met();
+        was_reached = fault_was_reached();
         fault_plan_set(NULL);
         expect_rows(url, expected);
         assert_int_equal(world_aggregated(it, "Sales/a", "sale").all, 0);
@@ -273,7 +273,7 @@ static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_
         assert_int_equal(world_queue(it, "books").count, 2 * n);
     }
     world_close(it);
-    assert_false(is_met);
+    assert_false(was_reached);
     assert_true(n > 2);
 }
 
@@ -325,7 +325,7 @@ static world *fail_the_flush(const char *url, pawl_code code)
     post_sale(it, 2, "a");
     fault_plan_set(&fault);
     world_drain(it);
-    assert_true(fault_is_met());
+    assert_true(fault_was_reached());
     fault_plan_set(NULL);
     return it;
 }

@@ -199,7 +199,7 @@ ON_ALL_STORES(a_number_that_no_list_has_is_named, const char *url)
     world_go_both(it, PAWL_SECONDS(2));
     pawl_dead_rows rows = world_dead(it);
     assert_int_equal(rows.count, 1);
-    assert_true(world_says(rows.items[0].error, "the answer 999 is no code of pawl's"));
+    assert_true(world_says(rows.items[0].error, "the answer 999 is not a code of pawl"));
     assert_int_equal(rows.items[0].attempts, 2);
 }
 

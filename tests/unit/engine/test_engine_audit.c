@@ -358,8 +358,9 @@ TEST(a_bad_address_is_refused_at_the_start)
     refuses("pigeon://there/#x", NULL,
             "option audit is 'pigeon://there/#x': route 'pawl.audit': pigeon: no loft "
             "'pigeon://there/'");
-    refuses("#a\xff", NULL,
-            "option audit is '#a\xff': the queue's name is no text in UTF-8 of at most 200 bytes");
+    refuses(
+        "#a\xff", NULL,
+        "option audit is '#a\xff': the queue's name is not a text in UTF-8 of at most 200 bytes");
     refuses("#x", PAWL_ROUTES({.name = "pawl.audit", .queue = "y"}),
             "option audit is '#x': a route is named 'pawl.audit', which is its own");
 }

@@ -368,7 +368,7 @@ static void retry_with_faults(const char *url, fault_kind kind)
     must(pawl_store_open("fault:operator", &options, &store, world_error()));
     fault_plan_set(&plan);
     pawl_code code = retry(it, store, PAWL_TEXT("m-1"), &error);
-    assert_true(fault_is_met());
+    assert_true(fault_was_reached());
     fault_plan_set(NULL);
     if (code != PAWL_OK)
         (void)retry(it, store, PAWL_TEXT("m-1"), &error);

@@ -149,7 +149,7 @@ ON_ALL_STORES(e13_a_look_that_failed_is_made_again, const char *url)
     fault_plan_set(&(fault_plan){
         .kind = FAULT_BEFORE, .op = fault_op_timeout_foreign, .n = 1, .code = PAWL_EBUSY});
     assert_int_equal(pawl_endpoint_step(it->endpoint, NULL, &error), PAWL_EBUSY);
-    assert_true(fault_is_met());
+    assert_true(fault_was_reached());
     fault_plan_set(NULL);
     world_step(it);
     assert_int_equal(world_queue(it, "vans").count, 1);

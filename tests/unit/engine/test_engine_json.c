@@ -144,9 +144,9 @@ ON_STORE(what_is_no_json_sends_nothing, const char *url, "memory")
         const char *type, *json, *says;
     } rows[] = {
         {"any", "", "message any: expected JSON, got no text"},
-        {"any", "{\"a\":1", "message any: no JSON at byte 6 of 6"},
-        {"any", "{\"a\":1} x", "message any: no JSON at byte 8 of 9"},
-        {"any", "{a:1}", "message any: no JSON at byte 1 of 5"},
+        {"any", "{\"a\":1", "message any: invalid JSON at byte 6 of 6"},
+        {"any", "{\"a\":1} x", "message any: invalid JSON at byte 8 of 9"},
+        {"any", "{a:1}", "message any: invalid JSON at byte 1 of 5"},
         {"", "{}", "type of a message has 0 bytes, the limit is 1 to 200"},
         {long_type, "{}", "type of a message has 201 bytes, the limit is 1 to 200"},
     };

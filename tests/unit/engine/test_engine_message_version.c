@@ -240,7 +240,7 @@ ON_ALL_STORES(what_is_no_version_is_a_dead_letter, const char *url)
     pawl_dead_rows dead = world_dead(it);
     for (size_t i = 0; i < dead.count; i++) {
         assert_string_equal(dead.items[i].code.data, "EDECODE");
-        assert_true(world_says(dead.items[i].error, "is no version"));
+        assert_true(world_says(dead.items[i].error, "is not a version"));
     }
     assert_string_equal(seen.text, "");
 }

@@ -200,8 +200,8 @@ CASE(damaged_json_is_refused)
 
 TEST(every_allocation_fails_in_turn)
 {
-    bool is_met = true;
-    for (long n = 1; is_met; n++) {
+    bool was_reached = true;
+    for (long n = 1; was_reached; n++) {
         pawl__recent set = {.bound = 2000}, read = {.bound = 2000};
         pawl_arena  *arena = pawl_arena_create(0);
         pawl_code    code  = PAWL_OK;
@@ -213,8 +213,8 @@ TEST(every_allocation_fails_in_turn)
             json = pawl__recent_write(&set, arena);
         if (code == PAWL_OK)
             code = json.data != NULL ? pawl__recent_read(&read, json, arena) : PAWL_ENOMEM;
-        is_met = fault_memory_end();
-        assert_int_equal(code, is_met ? PAWL_ENOMEM : PAWL_OK);
+        was_reached = fault_memory_end();
+        assert_int_equal(code, was_reached ? PAWL_ENOMEM : PAWL_OK);
         for (unsigned i = 1; i <= set.count; i++)
             assert_true(pawl__recent_has(&set, id_of(i)));
         pawl_arena_destroy(arena);

@@ -318,7 +318,7 @@ ON_ALL_STORES(an_answer_that_names_no_saga_of_the_endpoint_waits_and_is_a_dead_l
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, count);
     for (size_t i = 0; i < count; i++)
-        assert_true(world_says(dead.items[i].error, "which is no saga and no process"));
+        assert_true(world_says(dead.items[i].error, "which is neither a saga nor a process"));
     /* A saga of this type that is not there has ended. */
     post_answer(it, "Trip/0197c1f2-0000-7000-8000-000000000001");
     world_drain(it);

@@ -192,7 +192,7 @@ static const struct {
     {"retention_failing", {FIGURES, .alarms = {late_alarms, 2}}, NULL},
     {"retention_failing",
      {FIGURES, .alarms = {late_alarms, 4}},
-     "endpoint post: its clean-up fails again and again for 7 s, the limit is 1 s"},
+     "endpoint post: its retention sweep has failed for 7 s, the limit is 1 s"},
     {"route_away", {FIGURES, .alarms = {late_alarms, 4}}, NULL},
     {"route_away",
      {FIGURES, .alarms = {late_alarms, 5}},

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/lean.h"
+#include "support/minimal.h"
 #include "support/world.h"
 
 #include "pawl/operations.h"
@@ -122,7 +122,7 @@ static pawl_code no_commit(pawl_store *store, const pawl_changes *changes, pawl_
 
 STATE_TEST(o23_a_store_that_does_not_answer_is_unhealthy, void **state)
 {
-    static pawl_store_ops ops   = {LEAN_STORE, .scheme = "mute", .commit = no_commit,
+    static pawl_store_ops ops   = {MINIMAL_STORE, .scheme = "mute", .commit = no_commit,
                                    .stats = no_stats};
     pawl_store           *store = NULL;
     pawl_error            error = PAWL_ERROR_INIT;
@@ -174,7 +174,7 @@ static pawl_code three_queues(pawl_store *store, pawl_time now, pawl_arena *aren
 /* A store of many queues is still asked for all the rest; one that is slow is not asked for ever. */
 STATE_TEST(o23_a_look_has_one_limit_of_time, void **state)
 {
-    static const pawl_store_ops ops     = {LEAN_STORE, .scheme = "counting", .commit = no_commit,
+    static const pawl_store_ops ops     = {MINIMAL_STORE, .scheme = "counting", .commit = no_commit,
                                            .stats = three_queues, .find = count_find};
     atomic_bool                 is_over = false;
     pawl_store                 *store   = NULL;

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/hook.h"
-#include "support/lean.h"
+#include "support/minimal.h"
 #include "support/observed.h"
 
 #include "pawl/operations.h"
@@ -384,7 +384,7 @@ static void count_interrupt(pawl_store *store)
 /* The reads before the end say neither that the store is well nor that it is away. */
 ON_MODULE(o23_the_end_breaks_off_a_look, const char *url, "memory")
 {
-    static pawl_store_ops ops   = {LEAN_STORE, .scheme = "ending", .commit = commit_none,
+    static pawl_store_ops ops   = {MINIMAL_STORE, .scheme = "ending", .commit = commit_none,
                                    .stats = end_within, .interrupt = count_interrupt};
     pawl_error            error = PAWL_ERROR_INIT;
     observed             *p     = observed_open(url, served, (pawl_endpoint_options){0});

@@ -96,7 +96,7 @@ ON_STORE(o23_a_port_that_is_taken_is_named, const char *url, "memory")
     expect_refusal(url, &other, PAWL_ECONFIG,
                    test_text("cannot listen on 127.0.0.1 port %d: ", other.port));
     other.address = "nowhere.example";
-    expect_refusal(url, &other, PAWL_ECONFIG, "'nowhere.example' is no numeric address");
+    expect_refusal(url, &other, PAWL_ECONFIG, "'nowhere.example' is not a numeric address");
 }
 
 ON_STORE(o23_another_address, const char *url, "memory")

@@ -374,14 +374,14 @@ static void run_all(const char *url, stop what)
 {
     char        own[1000];
     int         k = 0, step = server_is(url) ? 7 : 1, runs = 0;
-    bool        is_met;
+    bool        was_reached;
     const char *scheme = test_text("%.*s", (int)(strchr(url, ':') - url), url);
     do {
         assert_true(scenario_url(scheme, own, sizeof own));
-        is_met = run(own, what, k += step);
+        was_reached = run(own, what, k += step);
         scenario_forget(own);
-        runs += is_met;
-    } while (is_met);
+        runs += was_reached;
+    } while (was_reached);
     print_message("%d places to stop at\n", runs);
     assert_true(runs > 60 / step);
 }

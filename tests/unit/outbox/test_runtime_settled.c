@@ -201,9 +201,9 @@ ON_ALL_STORES(o14_rows_of_no_source_wait_for_none, const char *url)
  * commit is the delivery. */
 static void count_deliveries(const char *url, fault_kind kind, bool is_here)
 {
-    bool is_met = true;
+    bool was_reached = true;
     world_quiet();
-    for (long n = 1; is_met; n++) {
+    for (long n = 1; was_reached; n++) {
         fault_plan plan = {.kind = kind, .op = fault_op_commit, .n = n, .code = PAWL_EBUSY};
         pawl_step  step = PAWL_STEP_INIT;
         char       inner[300];
@@ -215,7 +215,7 @@ static void count_deliveries(const char *url, fault_kind kind, bool is_here)
         fault_plan_set(&plan);
         for (int i = 0; i < 8; i++)
             (void)pawl_endpoint_step(t.it.endpoint, &step, world_error());
-        is_met = fault_is_met();
+        was_reached = fault_was_reached();
         fault_plan_set(NULL);
         for (int i = 0; i < 3; i++) /* a retry, and the lease of a leader that was lost */
             world_go_both(&t.it, PAWL_MINUTES(1));

@@ -133,7 +133,7 @@ ON_ALL_STORES(o20_a_lease_that_ended_in_the_look_is_taken_anew, const char *url)
                                  .clock = it->machine,
                                  .delay = PAWL_SECONDS(12)});
     world_step(it);
-    assert_true(fault_is_met());
+    assert_true(fault_was_reached());
     assert_int_equal(looks(), 1);
     assert_int_equal(delivered(it), 0);
     world_step(it);
@@ -154,7 +154,7 @@ ON_ALL_STORES(o14_a_long_look_for_orphans_is_rare, const char *url)
                                  .clock = it->machine,
                                  .delay = PAWL_SECONDS(9)});
     world_drain(it);
-    assert_true(fault_is_met());
+    assert_true(fault_was_reached());
     fault_plan_set(NULL);
     add_rows(it, 1, 1);
     commit(it, &(pawl_changes){.outbox_block = {(pawl_outbox_block *)&hold, 1}});

@@ -165,7 +165,7 @@ TEST(text_that_is_no_json_is_refused)
         assert_int_equal(pawl_record_decode(PAWL_RECORD_OF(sample)(), pawl_text_of(texts[i]), 0,
                                             shared, &out, &error),
                          PAWL_EDECODE);
-        assert_memory_equal(error.text, "sample: no JSON at byte ", 24);
+        assert_memory_equal(error.text, "sample: invalid JSON at byte ", 29);
     }
     sample_refused("", "sample: expected JSON, got no text");
 }

@@ -265,14 +265,14 @@ TEST(bad_json_in_a_member_is_refused)
     assert_int_equal(pawl_record_encode(PAWL_MESSAGE(sample, .a_json = PAWL_TEXT("{\"a\":")), 0,
                                         shared, &json, &error),
                      PAWL_EINVAL);
-    assert_memory_equal(error.text, "a_json: no JSON at byte ", 24);
+    assert_memory_equal(error.text, "a_json: invalid JSON at byte ", 29);
     is_refused(PAWL_EINVAL, "a_json: NUL in a text of the JSON",
                PAWL_MESSAGE(sample, .a_json = PAWL_TEXT("[\"\\u0000\"]")));
     sample with_extra = {.pawl_extra = PAWL_TEXT("x")};
     assert_int_equal(
         pawl_record_encode(PAWL_MESSAGE_OF(sample, &with_extra), 0, shared, &json, &error),
         PAWL_EINVAL);
-    assert_memory_equal(error.text, "sample: pawl_extra: no JSON at byte ", 35);
+    assert_memory_equal(error.text, "sample: pawl_extra: invalid JSON at byte ", 40);
     with_extra.pawl_extra = PAWL_TEXT("\"a\":\"\\u0000\"");
     is_refused(PAWL_EINVAL, "sample: NUL in pawl_extra", PAWL_MESSAGE_OF(sample, &with_extra));
 }

@@ -256,10 +256,10 @@ ON_STORES(e28_a_read_of_known_events_lists_no_workers, const char *url)
     append_many(old, "A/1", 1, 2);
     fault_plan_set(&fault);
     assert_int_equal(world_drain(old).projected, 2);
-    assert_false(fault_is_met());
+    assert_false(fault_was_reached());
     append_as(old, "A/1", 3, "renamed", 2, "{\"title\":\"three\"}");
     assert_int_not_equal(pawl_endpoint_drain(old->endpoint, NULL, world_error()), PAWL_OK);
-    assert_true(fault_is_met());
+    assert_true(fault_was_reached());
     fault_plan_set(NULL);
     assert_int_equal(position_of(old, "projection/names"), numbered_events(old).items[1].position);
     assert_int_equal(world_go_machine(newer, PAWL_SECONDS(60)).projected, 1);

@@ -45,7 +45,7 @@ ON_SQL_STORES(a_commit_that_is_busy_for_once_is_tried_again, const char *url)
         (void)numbered_events(it);
         fault_plan_set(&fault);
         assert_int_equal(world_drain(it).projected, count == 1 ? 0 : 5);
-        assert_true(fault_is_met());
+        assert_true(fault_was_reached());
         fault_plan_set(NULL);
         assert_int_equal(told_of(it).failure.attempts, count == 1);
         (void)world_go_machine(it, PAWL_SECONDS(1));

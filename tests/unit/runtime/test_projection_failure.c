@@ -318,8 +318,8 @@ ON_STORE(an_effect_that_the_store_refuses_holds_up, const char *url, "memory")
 /* Whatever call fails, before or after it took place: each event's message once. */
 static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_code code)
 {
-    bool is_met = true;
-    for (long n = 1; is_met; n++) {
+    bool was_reached = true;
+    for (long n = 1; was_reached; n++) {
         fault_plan fault = {.kind = kind, .op = op, .n = n, .code = code};
         fault_bind("projection", test_text("%s-%d-%ld", url, (int)kind, n));
         world *it  = begin("fault:projection", &small_application);
@@ -329,7 +329,7 @@ static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_
         steps_until_idle(it);
         pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_MINUTES(2));
         steps_until_idle(it);
-        is_met = fault_is_met();
+        was_reached = fault_was_reached();
         fault_plan_set(NULL);
         assert_int_equal(position_of(it, "projection/names"), last_position(it));
         expect_sent_once(it, "plain");
@@ -490,14 +490,14 @@ ON_SQL_STORES(own_sql_of_who_comes_too_late_is_rolled_back, const char *url)
 
 ON_SQL_STORES(own_sql_is_there_once_whatever_commit_fails, const char *url)
 {
-    bool   is_met = true;
-    world *it     = begin(url, &own_application);
+    bool   was_reached = true;
+    world *it          = begin(url, &own_application);
     make_rows(url);
     world_close(it);
     fault_bind("projection", url);
     char expected[2000] = "";
     int  number         = 0;
-    for (long n = 1; is_met; n++) {
+    for (long n = 1; was_reached; n++) {
         fault_plan fault = {.kind = n % 2 == 0 ? FAULT_AFTER : FAULT_UNKNOWN,
                             .op   = fault_op_commit,
                             .n    = (n + 1) / 2};
@@ -511,7 +511,7 @@ ON_SQL_STORES(own_sql_is_there_once_whatever_commit_fails, const char *url)
         }
         fault_plan_set(&fault);
         steps_until_idle(it);
-        is_met = fault_is_met();
+        was_reached = fault_was_reached();
         fault_plan_set(NULL);
         expect_rows(url, expected);
         world_close(it);

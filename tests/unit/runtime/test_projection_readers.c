@@ -258,7 +258,7 @@ ON_STORES(o20_a_reader_with_a_new_handle_asks_for_its_lease, const char *url)
         pass(PAWL_SECONDS(30));
         fault_plan_set(&fault);
         assert_int_equal(step(first, NULL), PAWL_ELOST);
-        assert_true(fault_is_met());
+        assert_true(fault_was_reached());
         fault_plan_set(NULL);
         world_forget(&seen);
         run(second);

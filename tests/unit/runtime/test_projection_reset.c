@@ -235,13 +235,13 @@ ON_SQL_STORES(a_reset_that_discards_is_made, const char *url)
 
 ON_SQL_STORES(rows_are_there_once_whatever_commit_fails, const char *url)
 {
-    bool   is_met = true;
-    world *it     = begin_with_a_row(url);
+    bool   was_reached = true;
+    world *it          = begin_with_a_row(url);
     append_many(it, "A/1", 1, 3);
     (void)numbered_events(it);
     world_close(it);
     fault_bind("projection", url);
-    for (long n = 1; is_met; n++) {
+    for (long n = 1; was_reached; n++) {
         fault_plan fault = {.kind = n % 2 == 0 ? FAULT_AFTER : FAULT_UNKNOWN,
                             .op   = fault_op_commit,
                             .n    = (n + 1) / 2};
@@ -253,7 +253,7 @@ ON_SQL_STORES(rows_are_there_once_whatever_commit_fails, const char *url)
         fault_plan_set(&fault);
         steps_until_idle(it);
         (void)world_go_machine(it, PAWL_MINUTES(1));
-        is_met = fault_is_met();
+        was_reached = fault_was_reached();
         fault_plan_set(NULL);
         expect_rows(url, "1 2 3");
         world_close(it);

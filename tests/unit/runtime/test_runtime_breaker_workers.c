@@ -138,7 +138,7 @@ ON_STORES(a_probe_that_runs_twice_counts_once, const char *url)
     pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAUSE);
     fault_plan_set(&fault);
     world_step(&it);
-    assert_true(fault_is_met());
+    assert_true(fault_was_reached());
     fault_plan_set(NULL);
     assert_string_equal(seen.text, "1 2 2 ");
     assert_int_equal(state(), PAWL__BREAKER_HALF_OPEN);

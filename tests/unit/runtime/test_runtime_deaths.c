@@ -431,7 +431,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_is_judged_beside_messages, co
     must(pawl_endpoint_create(&application, NULL, &it->options, &it->endpoint, world_error()));
     /* Pauses between two looks at a marker are of the monotonic clock, which no test moves. */
     for (patience left = patience_of(30); world_dead(it).count == 0;) {
-        patience_wait(&left, "the timeout is no dead letter");
+        patience_wait(&left, "the timeout is not a dead letter");
         world_go_machine(it, PAWL_MILLISECONDS(10));
     }
     pawl_dead_rows dead = world_dead(it);

@@ -256,7 +256,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_others_go_on_beside_one_that_may_have_killed, cons
     assert_int_equal(world_dead(it).count, 0);
     assert_int_equal(world_queue(it, "dock").count, 1);
     for (patience left = patience_of(30); world_dead(it).count == 0;) {
-        patience_wait(&left, "the message is no dead letter");
+        patience_wait(&left, "the message is not a dead letter");
         world_go_machine(it, PAWL_MILLISECONDS(10));
     }
     assert_int_equal(count_died(it), 0);

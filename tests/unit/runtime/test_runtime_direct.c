@@ -385,8 +385,8 @@ static void go_through(reading *r)
 
 static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_code code)
 {
-    bool is_met = true;
-    for (long n = 1; is_met; n++) {
+    bool was_reached = true;
+    for (long n = 1; was_reached; n++) {
         fault_plan plan = {.kind = kind, .op = op, .n = n, .code = code};
         char       inner[300];
         scenario_url_like(url, inner, sizeof inner);
@@ -398,7 +398,7 @@ static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_
         failures_left = 1;
         fault_plan_set(&plan);
         go_through(r);
-        is_met = fault_is_met();
+        was_reached = fault_was_reached();
         all_is_done_once(r, 5);
         test_now(r);
         scenario_forget(inner);
@@ -417,14 +417,14 @@ ON_STORES(e27_whatever_answer_of_the_store_is_lost, const char *url)
     run_with_faults(url, FAULT_AFTER, fault_op_any, PAWL_OK);
     run_with_faults(url, FAULT_UNKNOWN, fault_op_commit, PAWL_OK);
     run_with_faults(url, FAULT_LATE, fault_op_commit, PAWL_OK);
-    run_with_faults(url, FAULT_DEAF_DONE, fault_op_commit, PAWL_OK);
-    run_with_faults(url, FAULT_DEAF_LOST, fault_op_commit, PAWL_OK);
+    run_with_faults(url, FAULT_DONE_RESOLVE_FAILS, fault_op_commit, PAWL_OK);
+    run_with_faults(url, FAULT_LOST_RESOLVE_FAILS, fault_op_commit, PAWL_OK);
 }
 
 ON_STORES(e27_whatever_allocation_fails, const char *url)
 {
-    bool is_met = true;
-    for (long n = 1; is_met; n++) {
+    bool was_reached = true;
+    for (long n = 1; was_reached; n++) {
         char inner[300];
         scenario_url_like(url, inner, sizeof inner);
         reading *r = open_direct(inner, &(pawl_endpoint_options){.batch_messages = 3});
@@ -432,7 +432,7 @@ ON_STORES(e27_whatever_allocation_fails, const char *url)
             put_note(i);
         fault_memory_begin(n);
         go_through(r);
-        is_met = fault_memory_end();
+        was_reached = fault_memory_end();
         fault_memory_set(0);
         all_is_done_once(r, 5);
         test_now(r);

@@ -74,7 +74,7 @@ ON_STORES(a_header_that_is_no_time_makes_a_dead_letter, const char *url)
     assert_true(pawl_text_equal(dead.items[0].message.id, PAWL_TEXT("odd")));
     assert_true(pawl_text_equal(dead.items[0].code, PAWL_TEXT("EDECODE")));
     assert_true(
-        world_says(dead.items[0].error, "header 'pawl.expires' is no time: expected 2026-"));
+        world_says(dead.items[0].error, "header 'pawl.expires' is not a time: expected 2026-"));
 }
 
 static void post_json(world *it, const char *id, const char *type, const char *body)

@@ -325,7 +325,7 @@ static void lose_claim(const char *url, int64_t lease, int32_t attempts)
     assert_int_equal(drain(), 0);
     fault_plan_set(&steal);
     assert_int_equal(go(PAWL_MINUTES(1)), 0);
-    assert_true(fault_is_met());
+    assert_true(fault_was_reached());
     assert_int_equal(gate_said("endpoint works: 2 claims were gone at their commit"), 1);
     assert_int_equal(t.runs[1], attempts > 0 ? 1 : 2);
     assert_int_equal(t.runs[2], 2);
@@ -359,7 +359,7 @@ ON_STORES(e13_lost_leases_of_a_batch_are_logged_once, const char *url)
                     .due = world_now(&t.it));
     fault_plan_set(&steal); /* the first claim is of the endpoint's own */
     assert_int_equal(drain(), 0);
-    assert_true(fault_is_met());
+    assert_true(fault_was_reached());
     assert_int_equal(gate_said("endpoint works: 2 claims were gone at their commit"), 1);
     assert_int_equal(gate_said("of type remind: "), 1);
     assert_int_equal(go(PAWL_MINUTES(1)), 0);
@@ -376,7 +376,7 @@ ON_ALL_STORES(a_lost_row_lock_is_not_logged, const char *url)
     post(1);
     assert_int_equal(drain(), 0);
     assert_int_equal(t.runs[1], 1);
-    assert_true(fault_is_met());
+    assert_true(fault_was_reached());
     bool has_row_locks = (pawl_store_promises(t.it.store) & PAWL_STORE_ROW_LOCKS) != 0;
     assert_int_equal(gate_said("endpoint works: 1 claims were gone at their commit"),
                      has_row_locks ? 0 : 1);

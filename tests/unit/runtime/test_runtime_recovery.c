@@ -87,9 +87,10 @@ TEST(e37_a_bad_row_is_refused_by_its_number)
 {
     char long_type[PAWL_NAME_SIZE_MAX + 2] = {0};
     memset(long_type, 'x', PAWL_NAME_SIZE_MAX + 1);
-    refuse_row((pawl_recovery){.code = (pawl_code)9999}, "code 9999 is no code of pawl's");
-    refuse_row((pawl_recovery){.code = PAWL_DISCARD}, "code DISCARD is no failure");
-    refuse_row((pawl_recovery){.code = PAWL_EVERSION, .delayed = 1}, "code EVERSION is no failure");
+    refuse_row((pawl_recovery){.code = (pawl_code)9999}, "code 9999 is not a code of pawl");
+    refuse_row((pawl_recovery){.code = PAWL_DISCARD}, "code DISCARD is not a failure");
+    refuse_row((pawl_recovery){.code = PAWL_EVERSION, .delayed = 1},
+               "code EVERSION is not a failure");
     refuse_row((pawl_recovery){.code = PAWL_ECRASHED, .immediate = 2}, "code ECRASHED has a limit");
     refuse_row((pawl_recovery){.code = PAWL_RETRY_AFTER, .delay = 1},
                "code RETRY_AFTER comes with");

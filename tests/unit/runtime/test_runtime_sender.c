@@ -176,7 +176,7 @@ ON_ALL_STORES(bad_input_is_refused_at_the_call, const char *url)
     assert_int_equal(pawl_sender_send_json(it->sender, "audit", &at_start, "job",
                                            PAWL_TEXT("{\"name\":"), &error),
                      PAWL_EINVAL);
-    assert_true(world_says(pawl_text_of(error.text), "message job: no JSON at byte 8 of 8"));
+    assert_true(world_says(pawl_text_of(error.text), "message job: invalid JSON at byte 8 of 8"));
     assert_int_equal(
         pawl_sender_send_json(it->sender, "audit", &at_start, "job", PAWL_TEXT(""), &error),
         PAWL_EINVAL);

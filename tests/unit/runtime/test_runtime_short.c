@@ -80,7 +80,7 @@ static void drain_short(world *it, long n)
         .kind = FAULT_BEFORE, .op = fault_op_commit, .n = n, .code = PAWL_ENOMEM};
     fault_plan_set(&fault);
     world_drain(it);
-    assert_true(fault_is_met());
+    assert_true(fault_was_reached());
     fault_plan_set(NULL);
 }
 

@@ -105,7 +105,7 @@ TEST(the_endpoint_is_named_when_two_gave_a_message_up)
                         "message b-1 is a dead letter of several endpoints: say of which");
     assert_int_equal(pawl_test_dead_retry(test, NULL, "b-2", NULL), PAWL_OK);
     assert_int_equal(pawl_test_dead_retry(test, "shop", "b-2", &error), PAWL_EGONE);
-    assert_string_equal(error.text, "message b-2 is no dead letter");
+    assert_string_equal(error.text, "message b-2 is not a dead letter");
     assert_int_equal(pawl_test_dead_retry(test, "bank", "b-1", NULL), PAWL_OK);
     assert_int_equal(pawl_test_dead_discard(test, NULL, "b-1", NULL), PAWL_OK);
     assert_string_equal(paid, "-6 -7 ");

@@ -516,7 +516,7 @@ TEST(an_endpoint_tells_the_state_of_a_process)
     assert_string_equal(data.data, "{\"items\":1,\"last\":\"apple\"}");
     assert_int_equal(pawl_endpoint_saga_count(endpoint, "Basket", &count, &error),
                      PAWL_EUNSUPPORTED);
-    assert_non_null(strstr(error.text, "Basket is no saga"));
+    assert_non_null(strstr(error.text, "Basket is not a saga"));
     pawl_arena_destroy(arena);
 }
 

@@ -395,14 +395,14 @@ ON_STORE(a_file_that_is_kept_is_there, const char *url, "sqlite")
 ON_STORE(a_shortage_leaves_no_file, const char *url, "sqlite")
 {
     (void)url;
-    pawl_test_options options = on_store(PAWL_TEST_SQLITE);
-    bool              is_met  = true;
+    pawl_test_options options     = on_store(PAWL_TEST_SQLITE);
+    bool              was_reached = true;
     use_folder(folder);
-    for (long n = 1; is_met; n++) {
+    for (long n = 1; was_reached; n++) {
         pawl_test *test = NULL;
         fault_memory_begin(n);
         pawl_code code = pawl_test_create(&inn, &options, &test, NULL);
-        is_met         = fault_memory_end();
+        was_reached    = fault_memory_end();
         if (code != PAWL_OK)
             assert_null(test);
         pawl_test_destroy(test);
@@ -415,15 +415,15 @@ ON_STORE(a_shortage_leaves_no_file, const char *url, "sqlite")
 /* Wherever memory ran out, a message that was not committed does not go with the next delivery. */
 ON_STORE(a_delivery_that_failed_is_gone, const char *url, "memory")
 {
-    const pawl_test_options options = on_store(url);
-    pawl_test              *test    = open_test(&inn, &options);
-    bool                    is_met  = true;
-    int                     gone    = 0;
-    for (long n = 1; is_met; n++) {
+    const pawl_test_options options     = on_store(url);
+    pawl_test              *test        = open_test(&inn, &options);
+    bool                    was_reached = true;
+    int                     gone        = 0;
+    for (long n = 1; was_reached; n++) {
         size_t before = bills(test);
         fault_memory_begin(n);
         pawl_code code = pawl_test_deliver(test, "desk", PAWL_MESSAGE(bill, .nights = 1), NULL);
-        is_met         = fault_memory_end();
+        was_reached    = fault_memory_end();
         size_t after   = bills(test);
         gone += code != PAWL_OK && after == before;
         must(pawl_test_deliver(test, "desk", PAWL_MESSAGE(bill, .nights = 2), world_error()));

@@ -497,7 +497,7 @@ TEST(a_worker_is_attached_while_it_is_open)
     pawl_worker_id other = {us.uuid};
     pawl_store_worker_set(store, other);
     assert_int_equal(pawl_uuid_compare(pawl_store_worker(store).uuid, us.uuid), 0);
-    assert_string_equal(pawl_store_identity(store), "lean");
+    assert_string_equal(pawl_store_identity(store), "minimal");
     assert_string_equal(pawl_store_scheme(store), "called");
     assert_int_equal(pawl_store_promises(store), PAWL_STORE_HAS_SQL);
 }

@@ -371,7 +371,7 @@ TEST_BETWEEN(numbers_begin_where_they_begin, reset, NULL)
     is_refused(pawl_change_checkpoint_set, "to", PAWL_EINVAL, "it is 1, which is not behind 2");
     set.checkpoint_set[1].from = PAWL_CHECKPOINT_START - 1;
     is_refused(pawl_change_checkpoint_set, "from", PAWL_EINVAL,
-               "it is -2, which is no global position");
+               "it is -2, which is not a global position");
     set.checkpoint_set[1].from = PAWL_CHECKPOINT_START;
     set.checkpoint_set[1].to   = 0;
     is_refused(pawl_change_checkpoint_set, "to", PAWL_EINVAL, "it is 0, which is not behind -1");

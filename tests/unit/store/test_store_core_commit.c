@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/changes.h"
-#include "support/lean.h"
+#include "support/minimal.h"
 
 #include "store/core/wake.h"
 
@@ -49,11 +49,11 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
     (void)store;
     fake.commit_count++;
     if (fake.commit_count <= fake.fenced_until)
-        return lean_answer(PAWL_EFENCED, error);
+        return minimal_answer(PAWL_EFENCED, error);
     fake.commit_id = changes->commit_id;
     assert_int_equal(refused->count, 0); /* the driver adds to an empty list */
     assert_int_equal(add_refusals(refused), PAWL_OK);
-    return fake.is_silent ? fake.commit_code : lean_answer(fake.commit_code, error);
+    return fake.is_silent ? fake.commit_code : minimal_answer(fake.commit_code, error);
 }
 
 static pawl_code fake_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
@@ -61,7 +61,7 @@ static pawl_code fake_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_a
 {
     (void)store;
     assert_int_equal(pawl_uuid_compare(commit_id, fake.commit_id), 0);
-    *is_applied = lean_is_applied;
+    *is_applied = minimal_is_applied;
     return fake.resolve_code == PAWL_OK
                ? PAWL_OK
                : pawl_error_set(error, fake.resolve_code, "the line is dead");
@@ -76,7 +76,7 @@ static pawl_code fake_worker_open(pawl_store *store, pawl_text endpoint, pawl_te
     snprintf(fake.types, sizeof fake.types, "%.*s", PAWL_TEXT_ARGS(types));
     if (fake.worker_code == PAWL_OK && !fake.is_attached_without_epoch)
         store->epoch = 0x0102;
-    return lean_answer(fake.worker_code, error);
+    return minimal_answer(fake.worker_code, error);
 }
 
 static void fake_interrupt(pawl_store *store)
@@ -85,10 +85,10 @@ static void fake_interrupt(pawl_store *store)
     fake.interrupt_count++;
 }
 
-#define FAKE                                                                                   \
-    .ops_size = sizeof(pawl_store_ops), .abi = PAWL_ABI, .store_size = sizeof(pawl_store),     \
-    .open = lean_store_open, .close = lean_store_close, .schema = lean_schema,                 \
-    .worker_open = fake_worker_open, .worker_close = lean_worker_close, .commit = fake_commit, \
+#define FAKE                                                                                      \
+    .ops_size = sizeof(pawl_store_ops), .abi = PAWL_ABI, .store_size = sizeof(pawl_store),        \
+    .open = minimal_store_open, .close = minimal_store_close, .schema = minimal_schema,           \
+    .worker_open = fake_worker_open, .worker_close = minimal_worker_close, .commit = fake_commit, \
     .resolve = fake_resolve
 
 static const pawl_store_ops plain_driver = {FAKE, .scheme = "plain"};
@@ -116,7 +116,7 @@ static fixture *open_fixture(const char *url)
 {
     memset(&fake, 0, sizeof fake);
     good_make(&good);
-    return lean_begin(url);
+    return minimal_begin(url);
 }
 
 /* The changes of one kind alone. */
@@ -167,7 +167,7 @@ TEST(o32_the_refusals_are_those_of_a_commit_that_landed)
                              PAWL_OK);
         fake.commit_code   = trials[i].commit;
         fake.resolve_code  = trials[i].resolve;
-        lean_is_applied    = trials[i].landed;
+        minimal_is_applied = trials[i].landed;
         fake.refusal_count = 2;
         assert_int_equal(pawl_store_commit(f->store, &good.changes, &refused, &f->error),
                          trials[i].answer);
@@ -226,7 +226,7 @@ TEST(o32_what_cannot_be_refused_needs_no_list)
                 code = PAWL_OK;
         fake.commit_code   = PAWL_EUNKNOWN;
         fake.refusal_count = 1; /* of a driver that promised no list */
-        lean_is_applied    = true;
+        minimal_is_applied = true;
         pawl_code answer =
             pawl_store_commit(f->store, only((pawl_change_kind)kind), &refused, &f->error);
         if (answer != code)
@@ -244,7 +244,7 @@ TEST(o32_a_send_that_must_be_new_needs_a_list)
     pawl_changes *changes               = only(pawl_change_queue_send);
     changes->queue_send.items[0].is_new = true;
     fake.commit_code                    = PAWL_EUNKNOWN;
-    lean_is_applied                     = true;
+    minimal_is_applied                  = true;
     assert_int_equal(pawl_store_commit(f->store, changes, &refused, &f->error), PAWL_EUNKNOWN);
 }
 
@@ -257,13 +257,13 @@ TEST(an_unknown_outcome_is_explained)
     assert_string_equal(
         f->error.text,
         "commit: the outcome is unknown and the store cannot be queried: the line is dead");
-    fake.resolve_code = PAWL_OK;
-    lean_is_applied   = true;
+    fake.resolve_code  = PAWL_OK;
+    minimal_is_applied = true;
     assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, &f->error), PAWL_EUNKNOWN);
     assert_string_equal(f->error.text,
                         "commit: its answer was lost; it was applied, but the driver "
                         "cannot say which changes it refused");
-    lean_is_applied = false;
+    minimal_is_applied = false;
     assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, &f->error), PAWL_ELOST);
     assert_string_equal(f->error.text, "commit: nothing was applied: page 7 is damaged");
 }
@@ -436,8 +436,8 @@ static int open_waiters(void **state)
     (void)state;
     worker = eventfd(0, EFD_NONBLOCK);
     reader = eventfd(0, EFD_NONBLOCK);
-    return pawl__wake_add("lean", worker, NULL) == PAWL_OK &&
-                   pawl__wake_add_reader("lean", reader, NULL) == PAWL_OK
+    return pawl__wake_add("minimal", worker, NULL) == PAWL_OK &&
+                   pawl__wake_add_reader("minimal", reader, NULL) == PAWL_OK
                ? 0
                : -1;
 }
@@ -513,7 +513,7 @@ WITH_WAITERS(only_a_commit_that_landed_wakes)
         pawl_refusals refused = {.arena = f->arena};
         fake.commit_code      = trials[i].commit;
         fake.resolve_code     = trials[i].resolve;
-        lean_is_applied       = trials[i].landed;
+        minimal_is_applied    = trials[i].landed;
         assert_int_equal(pawl_store_commit(f->store, &good.changes, &refused, NULL),
                          trials[i].answer);
         expect_wakes("all", trials[i].answer == PAWL_OK, trials[i].answer == PAWL_OK);

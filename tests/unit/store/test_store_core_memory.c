@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/fault_memory.h"
-#include "support/lean.h"
+#include "support/minimal.h"
 
 #include "pawl/operations.h"
 #include "store/core/wake.h"
@@ -35,10 +35,10 @@ static pawl_code refuse_to_open(pawl_store *store, const char *url,
                                 const pawl_store_options *options, pawl_error *error)
 {
     (void)store, (void)url, (void)options;
-    return lean_answer(PAWL_EUNREACHABLE, error);
+    return minimal_answer(PAWL_EUNREACHABLE, error);
 }
 
-static const pawl_store_ops poor_driver = {LEAN_STORE, .scheme = "poor", .commit = fake_commit,
+static const pawl_store_ops poor_driver = {MINIMAL_STORE, .scheme = "poor", .commit = fake_commit,
                                            .outbox_claim = fake_claim};
 static pawl_store_ops       closed_driver;
 
@@ -132,12 +132,12 @@ TEST(each_call_survives_a_shortage)
 {
     for (size_t i = 0; i < COUNT(calls); i++) {
         long n = 0, live = fault_memory_live();
-        for (bool is_met = true; is_met;) {
+        for (bool was_reached = true; was_reached;) {
             pawl_error error = PAWL_ERROR_INIT;
             fault_memory_begin(++n);
             pawl_code code = calls[i].call(&error);
-            is_met         = fault_memory_end();
-            if (code != (is_met ? PAWL_ENOMEM : PAWL_OK))
+            was_reached    = fault_memory_end();
+            if (code != (was_reached ? PAWL_ENOMEM : PAWL_OK))
                 fail_msg("%s, allocation %ld: code %d: %s", calls[i].name, n, (int)code,
                          error.text);
             if (fault_memory_live() != live)

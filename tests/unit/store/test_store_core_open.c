@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/lean.h"
+#include "support/minimal.h"
 
 #include "pawl/pawl.h"
 #include "store/core/wake.h"
@@ -31,7 +31,7 @@ static pawl_code fake_open(pawl_store *store, const char *url, const pawl_store_
     fake.store   = *store;
     snprintf(fake.url, sizeof fake.url, "%s", url);
     snprintf(fake.prefix, sizeof fake.prefix, "%s", store->system_prefix);
-    return lean_answer(fake.open_code, error);
+    return minimal_answer(fake.open_code, error);
 }
 
 static void fake_close(pawl_store *store)
@@ -50,7 +50,7 @@ static pawl_code fake_schema(pawl_store *store, pawl_schema_verb verb, const paw
     snprintf(fake.spec_prefix, sizeof fake.spec_prefix, "%s", spec->system_prefix);
     snprintf(fake.prefix, sizeof fake.prefix, "%s", store->system_prefix);
     line(PAWL_TEXT("a line"), context);
-    return lean_answer(fake.schema_code, error);
+    return minimal_answer(fake.schema_code, error);
 }
 
 static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
@@ -60,11 +60,11 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
     return PAWL_OK;
 }
 
-#define FAKE                                                                                   \
-    .ops_size = sizeof(pawl_store_ops), .abi = PAWL_ABI, .store_size = sizeof(pawl_store),     \
-    .open = fake_open, .close = fake_close, .schema = fake_schema,                             \
-    .worker_open = lean_worker_open, .worker_close = lean_worker_close, .commit = fake_commit, \
-    .resolve = lean_resolve
+#define FAKE                                                                               \
+    .ops_size = sizeof(pawl_store_ops), .abi = PAWL_ABI, .store_size = sizeof(pawl_store), \
+    .open = fake_open, .close = fake_close, .schema = fake_schema,                         \
+    .worker_open = minimal_worker_open, .worker_close = minimal_worker_close,              \
+    .commit = fake_commit, .resolve = minimal_resolve
 
 static const pawl_store_ops fake_driver = {FAKE, .scheme = "kept"};
 

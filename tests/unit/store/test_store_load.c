@@ -88,7 +88,7 @@ TEST(what_is_no_file_is_refused)
     expect_sink_refused(pipe, PAWL_EUNREACHABLE, "is a named pipe");
     alarm(0);
     assert_int_equal(unlink(pipe), 0);
-    expect_refused("/dev/null", PAWL_EUNREACHABLE, "/dev/null is no file");
+    expect_refused("/dev/null", PAWL_EUNREACHABLE, "/dev/null is not a file");
 }
 
 static void expect_bytes_refused(const char *bytes, size_t size, const char *part)

@@ -145,7 +145,7 @@ TEST(a_read_without_memory_says_so)
             pawl_arena_destroy(arena);
         }
         assert_int_equal(code, PAWL_OK);
-        assert_false(fault_memory_is_met());
+        assert_false(fault_memory_was_reached());
         assert_in_range(n, 3, 100);
         test_now(store);
     }

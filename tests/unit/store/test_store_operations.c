@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/lean.h"
+#include "support/minimal.h"
 
 #include "pawl/operations.h"
 #include "store/core/call.h"
@@ -38,7 +38,7 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
     if (fake.commit_code == PAWL_ECONFLICT)
         return pawl_refusals_add(refused, pawl_change_aggregator_remove, 0, 0, PAWL_ECONFLICT,
                                  PAWL_TEXT("nothing removed"));
-    return lean_answer(fake.commit_code, error);
+    return minimal_answer(fake.commit_code, error);
 }
 
 static pawl_code fake_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
@@ -47,7 +47,7 @@ static pawl_code fake_load(pawl_store *store, const pawl_saga_table *table, pawl
 {
     (void)store, (void)table, (void)key, (void)values, (void)count, (void)lock, (void)arena;
     rows[0].version = 9; /* rows of a failed call are not looked at */
-    return lean_answer(fake.load_code, error);
+    return minimal_answer(fake.load_code, error);
 }
 
 static pawl_code fake_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
@@ -55,7 +55,7 @@ static pawl_code fake_saga_count(pawl_store *store, const pawl_saga_table *table
 {
     (void)store, (void)table;
     *count = 0;
-    return lean_answer(fake.count_code, error);
+    return minimal_answer(fake.count_code, error);
 }
 
 static pawl_code fake_aggregator_count(pawl_store *store, pawl_text partition,
@@ -64,7 +64,7 @@ static pawl_code fake_aggregator_count(pawl_store *store, pawl_text partition,
 {
     (void)store, (void)partition, (void)types, (void)type_count, (void)now;
     counts->all = fake.row_count;
-    return lean_answer(fake.count_code, error);
+    return minimal_answer(fake.count_code, error);
 }
 
 /* One row a call; after `claim_good` calls what the test says. */
@@ -76,7 +76,7 @@ static pawl_code fake_leased_batch_claim(pawl_store *store, const pawl_leased_ba
     *leased        = (pawl_leased_batch){0};
     fake.count_max = claim->count_max;
     if (fake.claim_count++ >= fake.claim_good)
-        return lean_answer(fake.claim_code, error);
+        return minimal_answer(fake.claim_code, error);
     leased->items = pawl_arena_take(arena, sizeof leased->items[0]);
     leased->count = claim->count_max;
     assert_int_equal(claim->count_max, 1);
@@ -97,7 +97,7 @@ static pawl_code fake_inbox_known(pawl_store *store, pawl_text endpoint, const p
 {
     (void)store, (void)endpoint, (void)ids, (void)count;
     *known = true;
-    return lean_answer(fake.known_code, error);
+    return minimal_answer(fake.known_code, error);
 }
 
 static pawl_code fake_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
@@ -105,11 +105,11 @@ static pawl_code fake_find(pawl_store *store, const pawl_find *asked, pawl_arena
 {
     (void)store, (void)asked, (void)arena, (void)found;
     fake.find_count++;
-    return lean_answer(fake.find_code, error);
+    return minimal_answer(fake.find_code, error);
 }
 
 static const pawl_store_ops fake_driver = {
-    LEAN_STORE,
+    MINIMAL_STORE,
     .scheme             = "full",
     .promises           = PAWL_STORE_KNOWS_REFUSED,
     .commit             = fake_commit,
@@ -123,7 +123,8 @@ static const pawl_store_ops fake_driver = {
 };
 
 /* The least that a driver may have. */
-static const pawl_store_ops lean_driver = {LEAN_STORE, .scheme = "lean", .commit = fake_commit};
+static const pawl_store_ops minimal_driver = {MINIMAL_STORE, .scheme = "minimal",
+                                              .commit = fake_commit};
 
 static const pawl_saga_table table = {
     .type = PAWL_TEXT_INIT("Order"),
@@ -133,7 +134,7 @@ static const pawl_saga_table table = {
 static fixture *open_fixture(const char *url)
 {
     memset(&fake, 0, sizeof fake);
-    return lean_begin(url);
+    return minimal_begin(url);
 }
 
 static void expect_text(const fixture *f, const char *part)
@@ -146,7 +147,7 @@ static void expect_text(const fixture *f, const char *part)
 
 TEST(an_absent_entry_is_unsupported)
 {
-    fixture                             *f = open_fixture("lean:");
+    fixture                             *f = open_fixture("minimal:");
     pawl_saga_row                        saga;
     pawl_timeout_rows                    timeouts;
     pawl_leased_batch                    rows;
@@ -170,7 +171,7 @@ TEST(an_absent_entry_is_unsupported)
     };
     for (size_t i = 0; i < COUNT(answers); i++)
         assert_int_equal(answers[i], PAWL_EUNSUPPORTED);
-    assert_string_equal(f->error.text, "driver 'lean' has no aggregator_count");
+    assert_string_equal(f->error.text, "driver 'minimal' has no aggregator_count");
     assert_int_equal(count, 0);
 }
 
@@ -240,7 +241,7 @@ TEST(an_unknown_outcome_is_settled_before_the_row)
     assert_int_equal(outbox.state, PAWL_OUTBOX_PENDING);
     assert_int_equal(outbox.attempts, 2);
 
-    lean_is_applied = true;
+    minimal_is_applied = true;
     assert_int_equal(pawl_store_saga_insert(f->store, &table, &row, NOW, &f->error), PAWL_OK);
     assert_false(pawl_uuid_is_zero(row.id.uuid));
     assert_int_equal(row.version, 1);
@@ -251,10 +252,10 @@ TEST(an_unknown_outcome_is_settled_before_the_row)
     assert_int_equal(pawl_store_outbox_settle(f->store, &outbox, &sent, NOW, &f->error), PAWL_OK);
     assert_int_equal(outbox.state, PAWL_OUTBOX_DISPATCHED);
     assert_true(pawl_text_equal(fake.source, PAWL_TEXT("Order/1")));
-    lean_is_applied = false;
+    minimal_is_applied = false;
     assert_int_equal(pawl_store_saga_update(f->store, &table, &row, NOW, &f->error), PAWL_ELOST);
     assert_int_equal(row.version, 2);
-    assert_int_equal(lean_worker_count, 1);
+    assert_int_equal(minimal_worker_count, 1);
 }
 
 static bool decodes_nothing(const pawl_message *message, void *context)
@@ -316,7 +317,7 @@ TEST(a_checkpoint_has_the_time_of_its_commit)
 
 TEST(o2_dispatches_to_a_driver_without_an_outbox_reach_no_store)
 {
-    fixture              *f        = open_fixture("lean:");
+    fixture              *f        = open_fixture("minimal:");
     const pawl_event      event    = {.type = PAWL_TEXT_INIT("Deposited"), .type_version = 1};
     const pawl_outbox_row dispatch = {.destination = PAWL_TEXT_INIT("billing"),
                                       .message     = {.type = PAWL_TEXT_INIT("Charge")}};
@@ -328,7 +329,7 @@ TEST(o2_dispatches_to_a_driver_without_an_outbox_reach_no_store)
                                       .outbox         = PAWL_TEXT_INIT("accounts")};
     assert_int_equal(pawl_store_append(f->store, &append, NOW, &f->error), PAWL_ECONFIG);
     assert_string_equal(f->error.text, "append to stream 'Account/1': 1 dispatches, but driver "
-                                       "'lean' has no outbox");
+                                       "'minimal' has no outbox");
     assert_int_equal(fake.commit_count, 0);
     append.dispatch_count = 0;
     assert_int_equal(pawl_store_append(f->store, &append, NOW, &f->error), PAWL_OK);
@@ -365,7 +366,7 @@ TEST(handles_make_different_ids)
     pawl_store *stores[HANDLES];
     pawl_uuid   ids[HANDLES * IDS];
     for (size_t i = 0; i < HANDLES; i++)
-        assert_int_equal(pawl_store_open("lean:", NULL, &stores[i], NULL), PAWL_OK);
+        assert_int_equal(pawl_store_open("minimal:", NULL, &stores[i], NULL), PAWL_OK);
     for (size_t i = 0; i < HANDLES * IDS; i++)
         ids[i] = pawl__store_new_id(stores[i % HANDLES], NOW);
     for (size_t i = 0; i < HANDLES * IDS; i++)
@@ -375,4 +376,4 @@ TEST(handles_make_different_ids)
         pawl_store_close(stores[i]);
 }
 
-const pawl_store_ops *const tests_drivers[] = {&fake_driver, &lean_driver, NULL};
+const pawl_store_ops *const tests_drivers[] = {&fake_driver, &minimal_driver, NULL};

@@ -320,8 +320,8 @@ TEST(a_delay_may_go_in_a_header)
 
 TEST(every_allocation_fails_in_turn)
 {
-    bool is_met = true;
-    for (long n = 0; is_met; n++) { /* 0: none fails */
+    bool was_reached = true;
+    for (long n = 0; was_reached; n++) { /* 0: none fails */
         sample s;
         begin(&s, "amqp://broker?delay=header&headers=nservicebus");
         pawl_arena_destroy(s.arena);
@@ -331,8 +331,8 @@ TEST(every_allocation_fails_in_turn)
             PAWL_TEXT("{\"" PAWL_HEADER_EXPIRES "\":\"2026-01-02T00:00:00Z\"}");
         fault_memory_begin(n);
         pawl_code code = pawl__envelope_make(&s.url, &s.item, NOW, s.arena, &s.envelope, &s.why);
-        is_met         = fault_memory_end() || n == 0;
-        assert_int_equal(code, is_met && n > 0 ? PAWL_ENOMEM : PAWL_OK);
+        was_reached    = fault_memory_end() || n == 0;
+        assert_int_equal(code, was_reached && n > 0 ? PAWL_ENOMEM : PAWL_OK);
         end(&s);
         assert_true(n < 100);
     }

@@ -272,13 +272,13 @@ TEST(e28_a_header_that_is_no_text_is_left_out_and_told)
     header(&m, "bad", "\xff");
     read_it(&m);
     is(m.taken.message.headers, "{\"good\":\"yes\"}");
-    is(m.taken.refusal, "header 'bad' is no text in UTF-8");
+    is(m.taken.refusal, "header 'bad' is not a text in UTF-8");
     end(&m);
     make(&m, "{}");
     PROPERTY(&m, TYPE, type, "ping");
     header(&m, "\xfe", "yes");
     read_it(&m);
-    is(m.taken.refusal, "the name of a header is no text in UTF-8");
+    is(m.taken.refusal, "the name of a header is not a text in UTF-8");
     end(&m);
     make(&m, "{}"); /* the answer would go nowhere */
     PROPERTY(&m, TYPE, type, "ping");
@@ -286,7 +286,7 @@ TEST(e28_a_header_that_is_no_text_is_left_out_and_told)
     header(&m, "good", "yes");
     read_it(&m);
     is(m.taken.message.headers, "{\"good\":\"yes\"}");
-    is(m.taken.refusal, "the reply address (reply_to) is no text in UTF-8");
+    is(m.taken.refusal, "the reply address (reply_to) is not a text in UTF-8");
     end(&m);
     make(&m, "{}");
     PROPERTY(&m, TYPE, type, "ping");
@@ -315,7 +315,7 @@ TEST(a_due_time_is_read_and_one_that_is_none_refused)
     PROPERTY(&m, TYPE, type, "ping");
     header(&m, "pawl.due", "soon");
     read_it(&m);
-    is(m.taken.refusal, "header 'pawl.due' is no time: expected 2026-01-31T23:59:59.123456Z");
+    is(m.taken.refusal, "header 'pawl.due' is not a time: expected 2026-01-31T23:59:59.123456Z");
     end(&m);
 }
 

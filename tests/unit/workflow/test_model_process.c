@@ -403,16 +403,16 @@ TEST(a_smaller_process_is_read_by_its_size)
 
 TEST(every_allocation_fails_in_turn)
 {
-    long live   = fault_memory_live();
-    bool is_met = true;
-    for (long n = 1; is_met; n++) {
+    long live        = fault_memory_live();
+    bool was_reached = true;
+    for (long n = 1; was_reached; n++) {
         pawl_error   error = PAWL_ERROR_INIT;
         pawl__model *model = NULL;
         fault_memory_begin(n);
         pawl_code code = pawl__model_create(&application, NULL, NULL, &model, &error);
-        is_met         = fault_memory_end();
-        assert_int_equal(code, is_met ? PAWL_ENOMEM : PAWL_OK);
-        assert_int_equal(model == NULL, is_met);
+        was_reached    = fault_memory_end();
+        assert_int_equal(code, was_reached ? PAWL_ENOMEM : PAWL_OK);
+        assert_int_equal(model == NULL, was_reached);
         pawl__model_destroy(model);
         assert_int_equal(fault_memory_live(), live);
         assert_true(n < 1000);

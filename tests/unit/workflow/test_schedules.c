@@ -62,7 +62,7 @@ static const struct {
     {{{.name = "n", .cron = "@daily", .zone = "Europe/Atlantis", TASKS}},
      "schedule n: time zone 'Europe/Atlantis': there is no file of it in /usr/share/zoneinfo"},
     {{{.name = "n", .cron = "@daily", .missed = (pawl_missed)3, TASKS}},
-     "schedule n: .missed is 3, which is no policy"},
+     "schedule n: .missed is 3, which is not a policy"},
     {{{.name = "n", .cron = "@daily", .missed_max = 3, TASKS}},
      "schedule n has a .missed_max, which is for PAWL_MISSED_ALL alone"},
     {{{.name = "n", .cron = "@daily", .missed = PAWL_MISSED_ALL, .missed_max = 1001, TASKS}},
@@ -128,14 +128,14 @@ TEST(every_allocation_fails_in_turn)
 {
     const pawl_schedule rows[] = {{.name = "n", .cron = "@daily", .zone = "Europe/Berlin", TASKS},
                                   {.name = NULL}};
-    bool                is_met = true;
-    for (long n = 1; is_met; n++) {
+    bool                was_reached = true;
+    for (long n = 1; was_reached; n++) {
         pawl_error   error = PAWL_ERROR_INIT;
         pawl__model *model = NULL;
         fault_memory_begin(n);
         pawl_code code = create_with(rows, sizeof(pawl_schedule), &model, &error);
-        is_met         = fault_memory_end();
-        assert_int_equal(code, is_met ? PAWL_ENOMEM : PAWL_OK);
+        was_reached    = fault_memory_end();
+        assert_int_equal(code, was_reached ? PAWL_ENOMEM : PAWL_OK);
         pawl__model_destroy(model);
         assert_true(n < 1000);
     }

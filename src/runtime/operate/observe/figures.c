@@ -21,7 +21,7 @@
 static const pawl_stats no_stats = PAWL_STATS_INIT;
 
 /* A list that a driver does not support counts as empty. */
-static pawl_code or_none(pawl_code code, pawl_error *error)
+static pawl_code ignore_unsupported(pawl_code code, pawl_error *error)
 {
     if (code != PAWL_EUNSUPPORTED)
         return code;
@@ -57,8 +57,8 @@ static pawl_code read_workers(const reading *it, pawl_error *error)
 {
     pawl_worker_info *workers = NULL;
     size_t            count   = 0;
-    pawl_code         code =
-        or_none(pawl_store_worker_list(it->store, it->arena, &workers, &count, error), error);
+    pawl_code         code    = ignore_unsupported(
+                   pawl_store_worker_list(it->store, it->arena, &workers, &count, error), error);
     it->figures->workers      = workers;
     it->figures->worker_count = count;
     return code;
@@ -66,7 +66,7 @@ static pawl_code read_workers(const reading *it, pawl_error *error)
 
 static pawl_code read_subscriptions(const reading *it, pawl_error *error)
 {
-    return or_none(
+    return ignore_unsupported(
         pawl_store_subscriptions(it->store, it->arena, &it->figures->subscriptions, error), error);
 }
 
@@ -74,8 +74,8 @@ static pawl_code read_timeouts(const reading *it, pawl_error *error)
 {
     static const pawl_saga_id any   = {.uuid = {{0}}};
     pawl_timeout_rows         first = {.count = 0};
-    pawl_code                 code =
-        or_none(pawl_store_timeout_list(it->store, any, 1, it->arena, &first, error), error);
+    pawl_code                 code  = ignore_unsupported(
+                         pawl_store_timeout_list(it->store, any, 1, it->arena, &first, error), error);
     if (first.count > 0)
         it->figures->timeout_first = first.items[0].due;
     return code;
@@ -87,7 +87,7 @@ static pawl_code read_projections(const reading *it, pawl_error *error)
     pawl_code code = pawl_store_projection_list(it->store, it->now, it->arena, &rows, error);
     if (code == PAWL_OK)
         it->figures->projections = rows;
-    return or_none(code, error);
+    return ignore_unsupported(code, error);
 }
 
 /* Reads pauses, only of queues that have messages. */
@@ -99,8 +99,8 @@ static pawl_code read_pauses(const reading *it, pawl_error *error)
     for (size_t i = 0; code == PAWL_OK && i < count && may_read_queue(it); i++) {
         pawl_text        queue = figures->stats->queues[i].queue;
         pawl_queue_pause pause = {.is_paused = false};
-        code =
-            or_none(pawl_store_queue_pause_find(it->store, queue, it->arena, &pause, error), error);
+        code                   = ignore_unsupported(
+                              pawl_store_queue_pause_find(it->store, queue, it->arena, &pause, error), error);
         if (!pause.is_paused || (figures->paused.size > 0 && pause.since >= figures->paused_since))
             continue;
         figures->paused       = queue;
@@ -149,7 +149,8 @@ static pawl_code read_versions_of(const reading *it, pawl_text queue, pawl_error
          i++) {
         pawl_queue_messages rows = {.count = 0};
         pawl_arena_reset(page);
-        code = or_none(pawl_store_queue_find(it->store, &query, page, &rows, error), error);
+        code =
+            ignore_unsupported(pawl_store_queue_find(it->store, &query, page, &rows, error), error);
         take_versions(&rows, queue, it->arena, it->figures);
         if (rows.count > 0)
             last = (pawl_queue_row){.due = rows.items[rows.count - 1].row.due,
@@ -175,7 +176,8 @@ static pawl_code read_versions(const reading *it, pawl_error *error)
 
 static pawl_code read_alarms(const reading *it, pawl_error *error)
 {
-    return or_none(pawl_store_alarms(it->store, it->arena, &it->figures->alarms, error), error);
+    return ignore_unsupported(pawl_store_alarms(it->store, it->arena, &it->figures->alarms, error),
+                              error);
 }
 
 /* Reads the difference to the machine's clock, even if the caller's time differs from it. */
@@ -185,7 +187,7 @@ static pawl_code read_server(const reading *it, pawl_error *error)
     pawl_health_figures *figures = it->figures;
     pawl_finding_rows    rows    = {.count = 0};
     pawl_code            code =
-        or_none(pawl_store_diagnose(it->store, &asked, it->arena, &rows, error), error);
+        ignore_unsupported(pawl_store_diagnose(it->store, &asked, it->arena, &rows, error), error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         int64_t  value = rows.items[i].value;
         int64_t *to    = pawl_text_equal(rows.items[i].name, PAWL_TEXT("clock"))

@@ -55,7 +55,7 @@ static const char *wrong_host(pawl_text host)
         return "names no host";
     if (name < host.size &&
         (host.data[name] != ':' || !is_port(host.data + name + 1, host.size - name - 1)))
-        return "has a port that is no number from 1 to 65535";
+        return "has a port that is not a number from 1 to 65535";
     return NULL;
 }
 

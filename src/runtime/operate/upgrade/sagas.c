@@ -95,7 +95,7 @@ static pawl_code read_states(pawl__upgrade_check *check, const pawl__saga_model 
 }
 
 /* The table with only one correlation column: other columns may not exist until `schema apply`. */
-static pawl_saga_table column_alone(const pawl_saga_table *table, pawl_saga_key key)
+static pawl_saga_table with_only_column(const pawl_saga_table *table, pawl_saga_key key)
 {
     static const pawl_correlation none = {.type = PAWL_VALUE_NONE};
     pawl_saga_table               made = *table;
@@ -128,7 +128,7 @@ static pawl_code look_up(pawl__upgrade_check *check, pawl_store *store,
     if (found == NULL)
         return pawl_error_set(check->error, PAWL_ENOMEM, "out of memory for a page of sagas");
     fill_values(saga, key, page);
-    pawl_saga_table table = column_alone(&saga->table, key);
+    pawl_saga_table table = with_only_column(&saga->table, key);
     pawl_code       code  = pawl_store_saga_load(store, &table, key, page->values, page->count,
                                                  PAWL_SAGA_UNLOCKED, check->arena, found, why);
     if (code != PAWL_OK)

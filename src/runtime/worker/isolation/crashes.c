@@ -111,7 +111,7 @@ static bool is_of(const pawl__worker *worker, const pawl_worker_info *info)
 
 /* Adds the number of messages that so many dead workers can have claimed. On an ordered endpoint, all had the same head
  * of the queue, one after the other. */
-static void owe(pawl__worker *worker, int64_t workers)
+static void add_to_mark(pawl__worker *worker, int64_t workers)
 {
     pawl__isolation *isolation = &worker->endpoint->isolation;
     int64_t          before    = atomic_load(&isolation->to_mark);
@@ -186,7 +186,7 @@ static pawl_code note_all(pawl__worker *worker, const pawl_worker_info *items, s
     if (new_count == 0)
         return PAWL_OK;
     processes died = count_processes(pids, new_count);
-    owe(worker, (int64_t)new_count - died.services);
+    add_to_mark(worker, (int64_t)new_count - died.services);
     name_processes(&died, text);
     pawl_log(PAWL_LOG_WARNING,
              "endpoint %s: %zu of its workers crashed%s: up to %lld messages at the head of its "
@@ -237,7 +237,7 @@ pawl_code pawl__crashes_since(pawl__worker *worker, pawl_worker_id id, pawl_time
         if (pawl_uuid_compare(items[i].id.uuid, id.uuid) == 0 &&
             !pawl__endpoint_is_lost(worker->endpoint, id)) {
             *since = note(worker, id, &is_new);
-            owe(worker, is_new);
+            add_to_mark(worker, is_new);
         }
     return code;
 }
@@ -451,7 +451,7 @@ static void end_share(pawl__worker *worker, bool is_over)
     else if (code == PAWL_OK && atomic_load(&isolation->to_mark) > left * batch)
         atomic_store(&isolation->to_mark, left * batch);
     if (ended > 0 && endpoint->model->timeout_count > 0)
-        owe(worker, ended);
+        add_to_mark(worker, ended);
     if (ended > 0)
         pawl__isolation_isolate_partitions(endpoint);
 }
