@@ -26,6 +26,18 @@ poll 30 has_ready finished 602 || die "finished: $(queue_ready finished), not 60
 expect 0 '^messages handled +1[0-9]+$' pawl stats
 expect 0 '^finished +602 ' pawl stats
 
+echo "== without tables the command that makes them is said whole"
+tables="run: pawl schema apply --store 'sqlite:.*/bare.db'"
+: >"$work/bare.db"
+expect 4 "is missing or incomplete; $tables --app $work/pair.so\$" \
+    pawl run "$work/pair.so" --create no --store "sqlite:$work/bare.db"
+expect 4 "$tables --prefix 'x_' --app $work/pair.so --saga-prefix y_\$" \
+    pawl run "$work/pair.so" --create no --store "sqlite:$work/bare.db" --prefix x_ --saga-prefix y_
+advice=$(sed 's/.*run: //' "$work/err")
+expect 0 '' eval "$advice"
+start whole "$work/pair.so" --create no --store "sqlite:$work/bare.db" --prefix x_ --saga-prefix y_
+stop "$pid" TERM 0
+
 echo "== a destination that nobody reads is warned about, once"
 warned="endpoint right sends to 'finished', which no endpoint of this store reads"
 [ "$(grep -c "$warned" "$work/pair.log")" = 1 ] || die "not one warning of finished"

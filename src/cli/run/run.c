@@ -203,15 +203,23 @@ static void on_changed(void *context, pawl_run *run, pawl_run_state state)
         pawl__notify("READY=1");
 }
 
-/* Replaces "--app APP" at the end of an error by the path: the store that made the text does not know it. */
-static void name_application(const char *application, pawl_error *error)
+/* Completes the command at the end of an error about tables: the store that made the text knows no application, and
+ * writes "--app APP" at most. Without --app the command would make the shared tables and not those of the sagas. */
+static void complete_advice(const verb_fields *fields, pawl_arena *arena, pawl_error *error)
 {
     static const char open_end[] = " --app APP";
     size_t            size       = strlen(error->text);
     size_t            cut        = sizeof open_end - 1;
-    if (size >= cut && strcmp(error->text + size - cut, open_end) == 0)
-        snprintf(error->text + size - cut, sizeof error->text - size + cut, " --app %s",
-                 application);
+    bool              is_open    = size >= cut && strcmp(error->text + size - cut, open_end) == 0;
+    bool              has_prefix = fields->saga_prefix != NULL;
+    if (strstr(error->text, "run: pawl schema apply") == NULL)
+        return;
+    if (is_open)
+        size -= cut;
+    snprintf(error->text + size, sizeof error->text - size, " --app %s%s%s",
+             pawl__shell_word(pawl_text_of(fields->application), arena).data,
+             has_prefix ? " --saga-prefix " : "",
+             has_prefix ? pawl__shell_word(pawl_text_of(fields->saga_prefix), arena).data : "");
 }
 
 static bool is_wanted(const verb_fields *fields, const pawl_endpoint_spec *endpoint)
@@ -233,7 +241,7 @@ static pawl_code check_endpoints(const verb_fields *fields, const pawl_applicati
 
 static pawl_code run_endpoints(const verb_fields *fields, const pawl_application *application,
                                pawl__settings *settings, const pawl_endpoint_options *options,
-                               pawl_error *error)
+                               pawl_arena *arena, pawl_error *error)
 {
     const pawl_run_options run  = {.options_size  = sizeof run,
                                    .endpoint      = options,
@@ -244,7 +252,7 @@ static pawl_code run_endpoints(const verb_fields *fields, const pawl_application
                                    .keeps_signals = true};
     pawl_code              code = pawl_application_run(application, &run, error);
     if (code == PAWL_ESCHEMA)
-        name_application(fields->application, error);
+        complete_advice(fields, arena, error);
     return code;
 }
 
@@ -342,7 +350,8 @@ static pawl_code run_application(const verb_fields *fields, const pawl_applicati
     if (code == PAWL_OK)
         code = pawl__settings_health(settings, &limits, error);
     observe.health = limits.health;
-    return code == PAWL_OK ? run_endpoints(fields, application, settings, &with, error) : code;
+    return code == PAWL_OK ? run_endpoints(fields, application, settings, &with, arena, error)
+                           : code;
 }
 
 int pawl__run_verb(const pawl__verb *verb, int count, char **words)
