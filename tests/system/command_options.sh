@@ -199,6 +199,8 @@ grep -qF '{"endpoint":null,"option":"health","value":"dead_letters=5/off","from"
 expect 2 "pawl: health, queue_age: unhealthy from 1ms is below degraded from 2ms$" \
     pawl run "$app" --show-options --health queue_age=2ms/1ms
 
+expect 2 "pawl run has no option --colour; \`pawl help run\` lists them\$" pawl run "$app" --colour red
+
 echo "== what is wrong names file, line, key, value and limit"
 # refuse REGEX LINE ...: a file of these lines is refused.
 refuse()
@@ -211,6 +213,7 @@ refuse()
     expect 2 "^pawl: $work/bad.conf:$regex" pawl run "$app" --show-options --config "$work/bad.conf"
 }
 refuse "1: there is no option 'retry-dealy'; did you mean retry-delay" 'retry-dealy = 10s'
+refuse "1: there is no option 'colour'; valid are route, .*, transport, and the numbers of \`pawl help run\`\$" 'colour = red'
 refuse "2: retry-delay: '10x' is not a duration: expected a number and ms, s, m, h or d" '# x' 'retry-delay = 10x'
 refuse "1: retry-delay: 0s is not within 1ms and 365d" 'retry-delay = 0s'
 refuse "1: workers: 'none' is not a whole number$" 'workers = none'

@@ -75,7 +75,7 @@ static size_t remoteness(const char *word, const char *name)
     return steps <= least(DISTANCE_MAX, most(longer / 3, 1)) ? steps : DISTANCE_MAX + 1;
 }
 
-void pawl__suggest(const char *word, const char *prefix, const char *const *names, char *text,
+bool pawl__suggest(const char *word, const char *prefix, const char *const *names, char *text,
                    size_t size)
 {
     size_t found = 0;
@@ -88,11 +88,12 @@ void pawl__suggest(const char *word, const char *prefix, const char *const *name
             }
     if (found > 0) {
         pawl__append(text, size, "?");
-        return;
+        return true;
     }
     pawl__append(text, size, names[0] != NULL ? "; valid are " : "; there are none");
     for (size_t i = 0; names[i] != NULL; i++)
         append_name(text, size, i == 0, prefix, names[i]);
+    return strlen(text) + 1 < size;
 }
 
 const char *pawl__shown(const char *word, char text[PAWL__WORD_SIZE])
@@ -361,7 +362,8 @@ static pawl_code refuse_option(const word_reader *reader, const char *dashes, co
     for (size_t i = pawl__options_sorted(reader->options, sorted); i-- > 0;)
         names[i] = sorted[i]->name;
     snprintf(word, sizeof word, "%.*s", (int)least(size, sizeof word - 1), name);
-    pawl__suggest(word, "--", names, suggestion, sizeof suggestion);
+    if (!pawl__suggest(word, "--", names, suggestion, sizeof suggestion))
+        snprintf(suggestion, sizeof suggestion, "; `pawl help %s` lists them", reader->verb);
     return pawl_error_set(error, PAWL_EINVAL, "pawl %s has no option %s%s%s", reader->verb, dashes,
                           pawl__shown(word, shown), suggestion);
 }

@@ -169,8 +169,8 @@ size_t pawl__choice_of(const char *const *choices, pawl_text word);
 unsigned pawl__choices_of(const char *const *choices, const char *words);
 
 /* Writes up to three of `names` (ends with NULL) that are the most similar to a mistyped `word`, "; did you mean X?".
- * If none is similar, writes them all: "; valid are A, B". */
-void pawl__suggest(const char *word, const char *prefix, const char *const *names, char *text,
+ * If none is similar, writes them all: "; valid are A, B". False: there was no room for all of them. */
+bool pawl__suggest(const char *word, const char *prefix, const char *const *names, char *text,
                    size_t size);
 
 /* Writes the choices of the first argument that have a bit in `actions`: "list, show". */

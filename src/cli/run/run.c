@@ -44,7 +44,7 @@ const pawl__option pawl__run_verb_options[] = {
         "copy each handled message to this queue, by the outbox; no URL: of this store; none: copy nothing"),
     OPTION(
         "config", TEXT, words.file, "FILE", 0,
-        "lines KEY = VALUE: the numbers here, audit, routes, recovery, ordered and transport, for all endpoints or under [ENDPOINT]"),
+        "lines KEY = VALUE: the numbers here, audit, health, ordered, recovery, route and transport, for all endpoints or under [ENDPOINT]"),
     OPTION("create", YES_NO, is_created, NULL, 0,
            "make missing tables (never on a database server)", .has_default = true,
            .value_default = true),

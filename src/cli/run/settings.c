@@ -117,13 +117,16 @@ static pawl_code begin_part(pawl__settings *settings, char *text, size_t line, p
 static pawl_code refuse_key(const char *key, pawl_error *error)
 {
     const char *names[KEY_COUNT + 4] = {NULL};
-    char        suggestion[600], word[PAWL__WORD_SIZE];
+    char        suggestion[400], word[PAWL__WORD_SIZE];
     for (size_t i = 0; i < KEY_COUNT; i++)
         names[i < pawl__number_count ? i : i + 3] = name_of(i);
     names[pawl__number_count]     = "route";
     names[pawl__number_count + 1] = "recovery";
     names[pawl__number_count + 2] = "health";
-    pawl__suggest(key, "", names, suggestion, sizeof suggestion);
+    if (!pawl__suggest(key, "", names, suggestion, sizeof suggestion)) {
+        (void)pawl__suggest("", "", names + pawl__number_count, suggestion, sizeof suggestion);
+        pawl__append(suggestion, sizeof suggestion, ", and the numbers of `pawl help run`");
+    }
     return pawl_error_set(error, PAWL_EINVAL, "there is no option '%s'%s", pawl__shown(key, word),
                           suggestion);
 }
