@@ -117,9 +117,14 @@ expect 0 '"total":[1-9][0-9]*\}$' pawl bulk start --json -- queue move --type ch
 expect 0 '^\{.*"moved":[1-9].*\}$' pawl bulk run "$(id_of)"
 lines 1
 
-echo "== ages, times to come and selections of nothing are frozen too"
-expect 0 '"total":0\}$' pawl bulk start --json -- dead retry --type late
-none=$(id_of)
+echo "== a selection of nothing is no action"
+before=$(pawl bulk list --json | wc -l)
+expect 0 '^\{"id":null,"total":0\}$' pawl bulk start --json -- dead retry --type late
+expect 0 '^nothing matches: no bulk action was begun$' pawl bulk start -- queue purge billing --where type=late
+expect 0 '' pawl bulk list --json
+lines "$before"
+
+echo "== ages and times to come are frozen too"
 expect 0 '"total":[1-9]' pawl bulk start --json -- dead discard --newer 30d --until 2999-01-01T00:00:00Z
 id=$(id_of)
 expect 0 '"command":"dead discard --until=20[0-8][^ ]* --since=20[^ ]* --all","started"' pawl bulk show "$id" --json
@@ -128,7 +133,6 @@ expect 0 '"command":"queue purge --last=[0-9]{1,5} billing","started"' pawl bulk
 before=$(number dead)
 expect 0 '' pawl send --to late --type late --id late --body '{}'
 expect 0 '' pawl queue purge late --yes
-expect 0 '"retried":0,' pawl bulk run "$none" --json
 expect 0 "\"discarded\":$before," pawl bulk run "$id" --json
 expect 0 '"code"' pawl dead list --type late --json
 fill letters 90 5000
@@ -154,23 +158,33 @@ grep -Eq '^pawl: if it is interrupted, the same command with --last [0-9]+ --due
     die "it does not say how to go on: $(cat "$work/err")"
 
 echo "== a value that looks like an option is a value"
-expect 0 '"total":0\}$' pawl bulk start --json -- dead retry --error --until --type x
+python3 - "$work/bulk.db" "--until" "--all" "it's; touch $work/touched" <<'EOF' || die "no letters with such errors"
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as store:
+    store.execute("create temp table copied as select * from pawl_dead where Type = 'charge' limit 1")
+    for i, text in enumerate(sys.argv[2:]):
+        store.execute("update copied set MessageId = ?, Error = ?", (f"error-{i}", text))
+        store.execute("insert into pawl_dead select * from copied")
+EOF
+expect 0 '"total":1\}$' pawl bulk start --json -- dead retry --error --until --type charge
 id=$(id_of)
-expect 0 '"command":"dead retry --until=[^ ]*Z --all --error --until --type x"' pawl bulk show "$id" --json
-expect 0 '"retried":0,' pawl bulk run "$id" --json
-expect 0 '"total":0\}$' pawl bulk start --json -- dead retry --error --all
+expect 0 '"command":"dead retry --until=[^ ]*Z --all --error --until --type charge"' pawl bulk show "$id" --json
+expect 0 '"retried":1,' pawl bulk run "$id" --json
+expect 0 '"total":1\}$' pawl bulk start --json -- dead retry --error --all
 expect 0 '"command":"dead retry --until=[^ ]*Z --all --error --all"' pawl bulk show "$(id_of)" --json
 expect 0 '' pawl bulk stop "$(id_of)"
 expect 2 "dead retry: say which, by --all" pawl bulk start -- dead retry --deadline --type
 
 echo "== a command that is pasted has the same words"
-expect 0 '"total":0\}$' pawl bulk start --json -- dead retry --error "it's; touch $work/touched"
+expect 0 '"total":1\}$' pawl bulk start --json -- dead retry --error "it's; touch $work/touched"
 id=$(id_of)
 expect 0 '' pawl bulk show "$id" --json
 command=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["command"])' "$work/out")
-PATH=$build_dir:$PATH bash -c "pawl $command" >"$work/pasted" 2>&1 || die "'$command' fails: $(cat "$work/pasted")"
+PATH=$build_dir:$PATH bash -c "pawl $command --yes" >"$work/pasted" 2>&1 || die "'$command' fails: $(cat "$work/pasted")"
 [ ! -e "$work/touched" ] || die "'$command' does more"
+grep -q '^retried 1 ' "$work/pasted" || die "'$command' selects nothing: $(cat "$work/pasted")"
 expect 0 '' pawl bulk stop "$id"
+expect 0 '' pawl dead discard error-1 --reason "no more of it"
 
 echo "== the words come from the store: no others run"
 expect 0 '' pawl bulk start --json -- dead retry --type charge

@@ -222,6 +222,16 @@ static pawl_code freeze(const pawl__bulk_fields *fields, const pawl__bulk_kind *
     return PAWL_OK;
 }
 
+/* The selection is frozen, so an action of nothing would never do anything, and stay open until somebody runs it. */
+static pawl_code print_nothing(const pawl__bulk_fields *fields)
+{
+    if (fields->is_json)
+        return pawl__facts_print(
+            PAWL__FACTS({.key = "id", .is_null = true}, {.key = "total", .number = 0}));
+    pawl__say(stdout, "nothing matches: no bulk action was begun");
+    return PAWL_OK;
+}
+
 static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__bulk_fields *fields = context;
@@ -243,8 +253,8 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     if (!has_all)
         pawl__bulk_word(words, &count, kind->all);
     pawl_code code = freeze(fields, kind, words, &count, &total, arena, error);
-    if (code != PAWL_OK)
-        return code;
+    if (code != PAWL_OK || total == 0)
+        return code == PAWL_OK ? print_nothing(fields) : code;
     pawl_text             id   = new_id(arena);
     pawl_text             many = pawl__must_printf(arena, "%lld", (long long)total);
     pawl_text             text = words_text(words, count, arena);

@@ -486,6 +486,7 @@ async function startBulk(noun, action, query) {
     const chosen = matching == null ? filter : { ...fixed, ...(since ? { since } : {}), until };
     say(note("", el("p", null, "They are counted; then it begins.")));
     const done = await post("bulk/start", { verb: noun, action: action.name, all: true, ...chosen, ...options });
+    if (done.items[0].id == null) return say(note("", el("p", null, "Nothing matches any more: nothing was begun.")));
     const begun = hash("bulk/show", { arg: done.items[0].id });
     say(note("good", el("p", null, "It has begun: ", link(done.items[0].id, begun))));
     if (mine === turn) location.hash = begun;
