@@ -94,6 +94,21 @@ expect 3 'unable to open' pawl conformance --store "sqlite:$work/nowhere/x.db"
 echo "no database at all, and long enough to tell" >"$work/text"
 expect 3 'not a database' pawl conformance --store "sqlite:$work/text"
 
+echo "== a signal ends it, and it leaves no tables"
+for signal in TERM INT; do
+    : >"$work/out"
+    # A shell starts background commands with SIGINT ignored.
+    env --default-signal=INT "$build_dir/pawl" conformance "${at[@]}" --json >"$work/out" 2>"$work/err" &
+    pid=$!
+    poll 20 test -s "$work/out" || die "no case ends"
+    kill -$signal $pid
+    wait $pid
+    [ $? = 5 ] || die "another exit code than 5 after SIG$signal"
+    grep -qE '^pawl: .*interrupted after [1-9][0-9]* of [0-9]+ cases, 0 failed; its tables are dropped$' "$work/err" ||
+        die "it does not say where it was interrupted"
+    [ -z "$(tables)" ] || die "SIG$signal left $(tables)"
+done
+
 echo "== tables that are there already"
 "$work/sql" "$file" 'CREATE TABLE orders(id INTEGER); CREATE TABLE pawl_conf_Order(id INTEGER)'
 expect 6 'holds tables whose names begin with pawl_conf_' pawl conformance "${at[@]}"

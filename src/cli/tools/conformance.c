@@ -2,8 +2,10 @@
  * user.
  *
  * The cases run one after another with the same table prefix; the tables are made for each case and
- * dropped after it. At first the store must have no table with this prefix: it would be left of an
- * interrupted run, or belong to an application.
+ * dropped after it. At first the store must have no table with this prefix: it would be left of a
+ * killed run, or belong to an application.
+ *
+ * At the first SIGINT or SIGTERM the case that runs ends, and its tables are dropped; a second one ends the process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,6 +15,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -33,8 +36,7 @@ const pawl__argument pawl__conformance_verb_arguments[] = {{.name = NULL}};
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__conformance_verb_options[] = {
     OPTION("case", TEXT, filter, "TEXT", 0, "only the cases whose \"noun: name\" holds the text"),
-    OPTION("drop", FLAG, is_drop, NULL, 0,
-           "drop the tables that an interrupted run left, and stop"),
+    OPTION("drop", FLAG, is_drop, NULL, 0, "drop the tables that a killed run left, and stop"),
     OPTION("json", FLAG, is_json, NULL, 0, "print one JSON object for each item of a case"),
     OPTION("prefix", TEXT, at.prefix, "NAME", 0, "what the names of all its tables begin with",
            .text_default = PREFIX_DEFAULT),
@@ -143,7 +145,7 @@ static pawl_code check_free(const verb_fields *fields, pawl_error *error)
         return code;
     return pawl_error_set(error, PAWL_EDUPLICATE,
                           "it holds tables whose names begin with %s already; give another "
-                          "--prefix, or drop what an interrupted run left with --drop",
+                          "--prefix, or drop what a killed run left with --drop",
                           prefix);
 }
 
@@ -262,6 +264,8 @@ static void take_report(const suite_report *report, void *context)
     results    *all      = context;
     const char *name     = report->name;
     bool        has_item = false;
+    if (pawl__is_interrupted()) /* the signal may be why it failed */
+        return;
     all->cases[report->result]++;
     show_progress(all, report);
     for (int index = suite_item_next(&name); index >= 0; index = suite_item_next(&name)) {
@@ -278,6 +282,12 @@ static void take_report(const suite_report *report, void *context)
         printf("FAIL  %s: %s\n      %s\n", report->noun, report->name, report->reason);
     }
     fflush(stdout);
+}
+
+static bool is_over(void *context)
+{
+    (void)context;
+    return pawl__is_interrupted();
 }
 
 /* Result of an item when all cases have run. If its cases do not suffice, or it has none, the result and
@@ -329,49 +339,6 @@ static void print_items(results *all, unsigned counts[SUITE_RESULT_COUNT])
 
 /* ---- The verb ------------------------------------------------------------- */
 
-static int run(const verb_fields *fields)
-{
-    results *all = pawl_allocate(sizeof *all);
-    if (all == NULL)
-        return pawl__fail(PAWL_ENOMEM, NULL);
-    unsigned            items[SUITE_RESULT_COUNT] = {0};
-    const suite_fixture fixture                   = {.name    = fields->at.store,
-                                                     .context = (void *)(uintptr_t)fields,
-                                                     .fresh   = fresh,
-                                                     .make    = make,
-                                                     .drop    = drop};
-    const suite_options options                   = {.filter  = fields->filter,
-                                                     .seed    = (uint64_t)fields->seed,
-                                                     .report  = take_report,
-                                                     .begin   = take_begin,
-                                                     .context = all};
-    pthread_t           watcher;
-    all->fields = fields;
-    suite_items_make(all->list);
-    pthread_mutex_init(&all->watch.mutex, NULL);
-    pthread_cond_init(&all->watch.changed, NULL);
-    bool     is_watched = pthread_create(&watcher, NULL, watch_cases, &all->watch) == 0;
-    unsigned failed     = suite_run(&fixture, &options);
-    watch_next(&all->watch, NULL);
-    if (is_watched)
-        pthread_join(watcher, NULL);
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[K");
-    print_items(all, items);
-    if (!fields->is_json)
-        printf("cases: %u pass, %u fail, %u not applicable; items: %u pass, %u fail, %u wait, "
-               "%u not applicable; seed %" PRId64 "\n",
-               all->cases[SUITE_PASS], failed, all->cases[SUITE_NOT_APPLICABLE], items[SUITE_PASS],
-               items[SUITE_FAIL], items[SUITE_WAITING], items[SUITE_NOT_APPLICABLE], fields->seed);
-    pawl_free(all);
-    if (failed == 0)
-        return 0;
-    fflush(stdout);
-    fprintf(stderr, "pawl: %u case%s failed; seed %" PRId64 "\n", failed, PAWL__PLURAL(failed),
-            fields->seed);
-    return 1;
-}
-
 static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
 {
     size_t size = strlen(fields->at.prefix);
@@ -387,21 +354,96 @@ static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
     return PAWL_OK;
 }
 
-/* With --drop, drops the tables of an interrupted run. Else makes and drops tables once, so that a store
- * which cannot be used gives one error and not one for each case. */
-static pawl_code prepare(const verb_fields *fields, pawl_error *error)
+static void tables_of(const verb_fields *fields, suite_address *address, suite_tables *tables)
 {
     const suite_fixture fixture = {.context = (void *)(uintptr_t)fields};
-    suite_address       address = {.url = ""};
-    suite_tables        tables;
-    pawl_code           code = PAWL_OK;
-    fresh(&fixture, 0, &address);
-    suite_tables_make(&tables, &address);
-    if (!fields->is_drop)
-        code = check_free(fields, error);
-    if (code == PAWL_OK && !fields->is_drop)
-        code = make(&fixture, &address, &tables.spec, error);
-    return code == PAWL_OK ? drop(&fixture, &address, &tables.spec, error) : code;
+    fresh(&fixture, 0, address);
+    suite_tables_make(tables, address);
+}
+
+static pawl_code drop_tables(const verb_fields *fields, pawl_error *error)
+{
+    suite_address address = {.url = ""};
+    suite_tables  tables;
+    tables_of(fields, &address, &tables);
+    return drop(NULL, &address, &tables.spec, error);
+}
+
+/* Makes and drops tables once, so that a store which cannot be used gives one error and not one for each case. */
+static pawl_code prepare(const verb_fields *fields, pawl_error *error)
+{
+    suite_address address = {.url = ""};
+    suite_tables  tables;
+    pawl_code     code = check_free(fields, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__interrupts_note((int)(SA_RESETHAND | SA_RESTART));
+    tables_of(fields, &address, &tables);
+    code = make(NULL, &address, &tables.spec, error);
+    return code == PAWL_OK ? drop(NULL, &address, &tables.spec, error) : code;
+}
+
+/* Drops the tables again, to say whether they are gone: what became of the last case is not known. */
+static int fail_interrupted(results *all)
+{
+    const verb_fields *fields = all->fields;
+    pawl_error         error  = PAWL_ERROR_INIT;
+    unsigned           count  = 0;
+    pawl_code          code   = drop_tables(fields, &error);
+    for (size_t i = 0; i < SUITE_RESULT_COUNT; i++)
+        count += all->cases[i];
+    if (code == PAWL_OK)
+        code = pawl_error_set(&error, PAWL_EINTERRUPTED,
+                              "interrupted after %u of %u cases, %u failed; its tables are dropped",
+                              count, suite_count(fields->filter), all->cases[SUITE_FAIL]);
+    pawl_free(all);
+    return pawl__fail_store(code, &error, fields->at.store);
+}
+
+static int run(const verb_fields *fields)
+{
+    results *all = pawl_allocate(sizeof *all);
+    if (all == NULL)
+        return pawl__fail(PAWL_ENOMEM, NULL);
+    unsigned            items[SUITE_RESULT_COUNT] = {0};
+    const suite_fixture fixture                   = {.name    = fields->at.store,
+                                                     .context = (void *)(uintptr_t)fields,
+                                                     .fresh   = fresh,
+                                                     .make    = make,
+                                                     .drop    = drop};
+    const suite_options options                   = {.filter  = fields->filter,
+                                                     .seed    = (uint64_t)fields->seed,
+                                                     .report  = take_report,
+                                                     .begin   = take_begin,
+                                                     .is_over = is_over,
+                                                     .context = all};
+    pthread_t           watcher;
+    all->fields = fields;
+    suite_items_make(all->list);
+    pthread_mutex_init(&all->watch.mutex, NULL);
+    pthread_cond_init(&all->watch.changed, NULL);
+    bool     is_watched = pthread_create(&watcher, NULL, watch_cases, &all->watch) == 0;
+    unsigned failed     = suite_run(&fixture, &options);
+    watch_next(&all->watch, NULL);
+    if (is_watched)
+        pthread_join(watcher, NULL);
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K");
+    if (pawl__is_interrupted())
+        return fail_interrupted(all);
+    print_items(all, items);
+    if (!fields->is_json)
+        printf("cases: %u pass, %u fail, %u not applicable; items: %u pass, %u fail, %u wait, "
+               "%u not applicable; seed %" PRId64 "\n",
+               all->cases[SUITE_PASS], failed, all->cases[SUITE_NOT_APPLICABLE], items[SUITE_PASS],
+               items[SUITE_FAIL], items[SUITE_WAITING], items[SUITE_NOT_APPLICABLE], fields->seed);
+    pawl_free(all);
+    if (failed == 0)
+        return 0;
+    fflush(stdout);
+    fprintf(stderr, "pawl: %u case%s failed; seed %" PRId64 "\n", failed, PAWL__PLURAL(failed),
+            fields->seed);
+    return 1;
 }
 
 int pawl__conformance_verb(const pawl__verb *verb, int count, char **words)
@@ -417,7 +459,7 @@ int pawl__conformance_verb(const pawl__verb *verb, int count, char **words)
         return pawl__fail(code, &error);
     if (fields.seed < 0)
         fields.seed = (int64_t)time(NULL);
-    code = prepare(&fields, &error);
+    code = fields.is_drop ? drop_tables(&fields, &error) : prepare(&fields, &error);
     if (code != PAWL_OK || fields.is_drop)
         return pawl__fail_store(code, &error, fields.at.store);
     return run(&fields);

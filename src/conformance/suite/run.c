@@ -213,6 +213,8 @@ unsigned suite_run(const suite_fixture *fixture, const suite_options *options)
             if (!is_chosen(all_cases[i]->noun, item, options->filter) ||
                 (options->one_of != 0 && (number + options->seed) % options->one_of != 0))
                 continue;
+            if (options->is_over != NULL && options->is_over(options->context))
+                return failed;
             suite_report report = {.noun   = all_cases[i]->noun,
                                    .name   = item->name,
                                    .reason = "",
