@@ -114,6 +114,26 @@ static void look(world *it)
     must(pawl__crashes_check(it->endpoint->worker, world_error()));
 }
 
+/* The rows of earlier crashes stay; a process that starts does not say that all of them crashed just now. */
+TEST(e26_earlier_crashes_are_told_from_the_last_one)
+{
+    const char *url = "memory:earlier";
+    prepare(url);
+    leave_rows(url, 3, 3, WORLD_START - PAWL_MINUTES(2));
+    leave_rows(url, 2, 2, WORLD_START - PAWL_MINUTES(1));
+    leave_rows(url, 2, 1, WORLD_START - PAWL_MINUTES(1) + PAWL_SECONDS(1));
+    world *it = open_world(url, 1);
+    test_listen(&deaths, PAWL_LOG_INFO, "of its workers crashed");
+    world_drain(it);
+    assert_non_null(strstr(deaths.last, ": 4 of its workers crashed"));
+    assert_non_null(strstr(deaths.last, ", beside 3 earlier: up to "));
+    leave_rows(url, 1, 4, WORLD_START);
+    look(it);
+    world_quiet();
+    assert_non_null(strstr(deaths.last, ": 1 of its workers crashed"));
+    assert_null(strstr(deaths.last, "earlier"));
+}
+
 /* As after a night of restarts, more than there is room for. Those that died last are met by other processes, too. */
 TEST(e26_rows_of_many_dead_workers_do_not_stay)
 {

@@ -12,6 +12,8 @@
 #define CHECK_PERIOD PAWL_SECONDS(2)
 #define REST_MAX PAWL_MILLISECONDS(250)
 #define PROCESSES_SIZE 80
+#define EARLIER_SIZE 40
+#define START_SPAN PAWL_SECONDS(2) /* all workers of a process start within it */
 
 atomic_bool pawl__isolation_is_running;
 
@@ -140,10 +142,12 @@ typedef struct processes {
     int64_t pid; /* of one of them */
 } processes;
 
-/* Sorts the pids. */
-static processes count_processes(int64_t *pids, size_t count)
+/* `pids` has room for all. */
+static processes count_processes(const pawl_worker_info *const *died, size_t count, int64_t *pids)
 {
     processes found = {0, 0, 0};
+    for (size_t i = 0; i < count; i++)
+        pids[i] = died[i]->pid;
     qsort(pids, count, sizeof *pids, compare_numbers);
     for (size_t i = 0; i < count; i++) {
         bool is_first = pids[i] != 0 && (i == 0 || pids[i] != pids[i - 1]);
@@ -166,33 +170,64 @@ static void name_processes(const processes *died, char text[PROCESSES_SIZE])
                        (long long)died->pid, died->count - 1, died->count == 2 ? "" : "s");
 }
 
+/* Did the worker crash after the process of `newest` started? One of the same host and pid may be of an earlier process
+ * of a container. */
+static bool is_of_last(const pawl_worker_info *worker, const pawl_worker_info *newest)
+{
+    bool is_same = worker->pid == newest->pid && pawl_text_equal(worker->host, newest->host);
+    return worker == newest || worker->seen >= newest->started - (is_same ? START_SPAN : 0);
+}
+
+/* Rows stay until enough messages have passed, so a process that starts also finds those of earlier crashes, which an
+ * earlier process reported when it started. Moves the others to the front, and returns how many they are. */
+static size_t put_last_first(const pawl_worker_info **died, size_t count)
+{
+    const pawl_worker_info *newest = died[0];
+    size_t                  front  = 0;
+    for (size_t i = 1; i < count; i++)
+        if (died[i]->started > newest->started)
+            newest = died[i];
+    for (size_t i = 0; i < count; i++)
+        if (is_of_last(died[i], newest)) {
+            const pawl_worker_info *moved = died[i];
+            died[i]                       = died[front];
+            died[front++]                 = moved;
+        }
+    return front;
+}
+
 static pawl_code note_all(pawl__worker *worker, const pawl_worker_info *items, size_t count,
                           pawl_error *error)
 {
-    const char *name      = worker->endpoint->model->endpoint.data;
-    int64_t    *pids      = pawl_arena_take(worker->read, (count + 1) * sizeof *pids);
-    size_t      new_count = 0;
-    bool        is_new;
-    char        text[PROCESSES_SIZE];
-    if (pids == NULL)
+    const char              *name      = worker->endpoint->model->endpoint.data;
+    int64_t                 *pids      = pawl_arena_take(worker->read, (count + 1) * sizeof *pids);
+    const pawl_worker_info **died      = pawl_arena_take(worker->read, (count + 1) * sizeof *died);
+    size_t                   new_count = 0;
+    bool                     is_new;
+    char                     text[PROCESSES_SIZE], earlier[EARLIER_SIZE] = "";
+    if (pids == NULL || died == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for dead workers");
     for (size_t i = 0; i < count; i++) {
         is_new = false;
         if (is_of(worker, &items[i]) && !pawl__endpoint_is_lost(worker->endpoint, items[i].id))
             note(worker, items[i].id, &is_new);
         if (is_new)
-            pids[new_count++] = items[i].pid;
+            died[new_count++] = &items[i];
     }
     if (new_count == 0)
         return PAWL_OK;
-    processes died = count_processes(pids, new_count);
-    add_to_mark(worker, (int64_t)new_count - died.services);
-    name_processes(&died, text);
+    size_t    last_count = put_last_first(died, new_count);
+    processes all        = count_processes(died, new_count, pids);
+    processes last       = count_processes(died, last_count, pids);
+    add_to_mark(worker, (int64_t)new_count - all.services);
+    name_processes(&last, text);
+    if (last_count < new_count)
+        (void)snprintf(earlier, sizeof earlier, ", beside %zu earlier", new_count - last_count);
     pawl_log(PAWL_LOG_WARNING,
-             "endpoint %s: %zu of its workers crashed%s: up to %lld messages at the head of its "
+             "endpoint %s: %zu of its workers crashed%s%s: up to %lld messages at the head of its "
              "queue run in batches of %d with in-flight markers",
-             name, new_count, text, (long long)atomic_load(&worker->endpoint->isolation.to_mark),
-             PAWL__MARKED_BATCH_MAX);
+             name, last_count, text, earlier,
+             (long long)atomic_load(&worker->endpoint->isolation.to_mark), PAWL__MARKED_BATCH_MAX);
     return PAWL_OK;
 }
 
