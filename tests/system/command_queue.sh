@@ -16,8 +16,9 @@ expect 0 '' pawl schema apply
 echo "== another message under an id that the queue has is not sent, and that is said"
 expect 0 '^sent same to twice$' pawl send --to twice --type parcel --id same --body '{"n":1}'
 expect 0 '^sent same to twice$' pawl send --to twice --type parcel --id same --body '{"n":1}'
-expect 0 '^queue twice has another message same: nothing was sent$' pawl send --to twice --type parcel --id same --body '{"n":2}'
-expect 0 '^\{"sent":0,"queue":"twice","id":"same"\}$' pawl send --to twice --type letter --id same --body '{"n":1}' --json
+expect 6 'queue twice has a message same with another body: nothing was sent$' pawl send --to twice --type parcel --id same --body '{"n":2}'
+expect 6 'queue twice has a message same with another type: nothing was sent$' pawl send --to twice --type letter --id same --body '{"n":1}' --json
+has_match "$work/out" '^\{"sent":0,"queue":"twice","id":"same"\}$' || die "the object does not say that nothing was sent"
 expect 0 '"type":"parcel",.*"body":"\{\\"n\\":1\}"' pawl queue peek twice --id same --reveal --json
 expect 0 '' pawl queue purge twice --yes
 
@@ -41,7 +42,7 @@ expect 0 '' pawl queue resume $'c\033[2Jd'
 warned '^queue c\?\[2Jd is not paused$'
 odd=$'m\e]0;x\a\xe2\x80\xaed'
 expect 0 '^sent 1\?2 to m\?\]0;x\?\?\?\?d$' pawl send --to "$odd" --type parcel --id $'1\e2' --body '{"n":1}'
-expect 0 '^queue m.* has another message 1\?2: nothing was sent$' pawl send --to "$odd" --type parcel --id $'1\e2' --body '{"n":2}'
+expect 6 'queue m.* has a message 1\?2 with another body: nothing was sent$' pawl send --to "$odd" --type parcel --id $'1\e2' --body '{"n":2}'
 expect 0 '^would be dead-lettered: 2 messages of queue c\?\[2Jd' pawl queue purge $'c\033[2Jd' --dry-run
 expect 0 '^moved 1 message of queue m\?\]0;x\?\?\?\?d to c\?\[2Jd$' pawl queue move "$odd" $'c\033[2Jd' --yes
 expect 0 '^dead-lettered 3 messages of queue c\?\[2Jd$' pawl queue purge $'c\033[2Jd' --yes

@@ -102,8 +102,6 @@ static pawl_code print_sent(const verb_fields *fields, const char *id, int64_t c
         (void)pawl__facts_print(PAWL__FACTS({.key = "sent", .number = count},
                                             {.key = "queue", .text = fields->queue},
                                             {.key = id != NULL ? "id" : NULL, .text = id}));
-    else if (id != NULL && count == 0)
-        pawl__say(stdout, "queue %s has another message %s: nothing was sent", fields->queue, id);
     else if (id != NULL)
         pawl__say(stdout, "sent %s to %s", id, fields->queue);
     else
@@ -112,21 +110,19 @@ static pawl_code print_sent(const verb_fields *fields, const char *id, int64_t c
         return PAWL_OK;
     const char *why = strerror(errno);
     if (id != NULL)
-        return pawl_error_set(
-            error, PAWL_EFULL,
-            count == 0
-                ? "another message %s is in the queue, and nothing was sent, but cannot write "
-                  "to standard output: %s"
-                : "message %s was sent, but cannot write to standard output: %s",
-            id, why);
+        return pawl_error_set(error, PAWL_EFULL,
+                              "message %s was sent, but cannot write to standard output: %s", id,
+                              why);
     return pawl_error_set(error, PAWL_EFULL,
                           "%lld messages were sent, but cannot write to standard output: %s",
                           (long long)count, why);
 }
 
-/* Did the store drop the message, since the queue has another one with the given id? Opens a handle, as a sender has
- * none to share. False also for a role that may only send, and so cannot look. */
-static bool is_dropped(const verb_fields *fields, pawl_text body, pawl_arena *arena)
+/* PAWL_EDUPLICATE: the store dropped the message, since the queue has another one with the given id, of another type or
+ * body. The same message sent again is PAWL_OK, as scripts try again after an unknown outcome. Opens a handle, as a
+ * sender has none to share. A failure is ignored, since the commit has succeeded: a role that may only send cannot look. */
+static pawl_code check_kept(const verb_fields *fields, pawl_text body, pawl_arena *arena,
+                            pawl_error *error)
 {
     pawl_store            *store   = NULL;
     pawl_queue_messages    found   = {.count = 0};
@@ -138,9 +134,17 @@ static bool is_dropped(const verb_fields *fields, pawl_text body, pawl_arena *ar
     if (pawl_store_open(fields->at.store, &options, &store, &none) == PAWL_OK)
         (void)pawl_store_queue_find(store, &query, arena, &found, &none);
     pawl_store_close(store);
-    return found.count > 0 &&
-           !(pawl_text_equal(found.items[0].row.message.type, pawl_text_of(fields->type)) &&
-             pawl_text_equal(found.items[0].row.message.body, body));
+    if (found.count == 0)
+        return PAWL_OK;
+    const pawl_message *message  = &found.items[0].row.message;
+    bool                is_typed = pawl_text_equal(message->type, pawl_text_of(fields->type));
+    if (is_typed && pawl_text_equal(message->body, body))
+        return PAWL_OK;
+    if (fields->is_json)
+        (void)print_sent(fields, fields->id, 0, &none);
+    return pawl_error_set(error, PAWL_EDUPLICATE,
+                          "queue %s has a message %s with another %s: nothing was sent",
+                          fields->queue, fields->id, is_typed ? "body" : "type");
 }
 
 static pawl_code send_one(const verb_fields *fields, pawl_sender *sender,
@@ -156,9 +160,10 @@ static pawl_code send_one(const verb_fields *fields, pawl_sender *sender,
         code = pawl_sender_send_json(sender, fields->queue, options, fields->type, body, error);
     if (code == PAWL_OK)
         code = pawl_sender_commit(sender, error);
+    if (code == PAWL_OK && fields->id != NULL)
+        code = check_kept(fields, body, arena, error);
     if (code == PAWL_OK)
-        code = print_sent(fields, options->id,
-                          fields->id == NULL || !is_dropped(fields, body, arena), error);
+        code = print_sent(fields, options->id, 1, error);
     options->id = NULL;
     return code;
 }
