@@ -65,8 +65,7 @@ static void create(fixture *p, const char *url, const pawl_saga_table *table)
 /* Whichever word of the URL says so, before anything is asked of the server. */
 ON_FIXTURE(m1_writes_without_an_answer_are_refused, fixture *p)
 {
-    static const char *const words[] = {"w=0", "event store=false&w=0", "W=0", "w=-1",
-                                        "safe=false"};
+    static const char *const words[] = {"w=0", "journal=false&w=0", "W=0", "w=-1", "safe=false"};
     char                     url[600];
     for (size_t i = 0; i < COUNT(words); i++) {
         snprintf(url, sizeof url, "%s&%s", p->url, words[i]);

@@ -473,9 +473,9 @@ ON_ALL_STORES(s26_a_writer_that_fails_for_now_is_asked_again, const char *url)
 ON_ALL_STORES(s26_what_a_writer_makes_is_checked, const char *url)
 {
     static const char *const texts[] = {"", "sealed", "[1]", "{\"a\":\"\\u0000\"}", "{\"a\":1} x"};
-    static const char *const says[]  = {"what it made: expected JSON", "what it made: no JSON",
+    static const char *const says[]  = {"what it made: expected JSON", "what it made: invalid JSON",
                                         "is no JSON object", "NUL in a text",
-                                        "what it made: no JSON"};
+                                        "what it made: invalid JSON"};
     begin(url);
     world *it = open_with(url, &sealed_1);
     for (size_t i = 0; i < COUNT(texts); i++) {
