@@ -93,6 +93,10 @@ has_line '^unhandled: message cancel: has no handler; 1 row$' \
 verify 1 '^pawl: 2 findings' routed -DREMOVED_TYPE -DROUTED
 has_line '^unhandled: outbox cancel: has no handler; 3 rows$' '^    [0-9]+: endpoint desk handles no message of this type$' \
     '^foreign: message cancel, desk: '
+for leads in ABROAD OUTBOUND; do # nobody here receives what leaves the store
+    verify 1 '^pawl: 2 findings' "$leads" -DREMOVED_TYPE "-D$leads"
+    ! grep -q ' outbox ' "$work/out" || die "$leads: rows that another program receives"
+done
 
 echo "== a value of an enum that is gone"
 verify 1 '^pawl: 3 findings' enum -DREMOVED_ENUM

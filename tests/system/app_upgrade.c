@@ -25,11 +25,14 @@
  *     NO_AGGREGATOR   sums is called totals
  *     MANY            four more endpoints handle cancel, and a projection reads posted
  *     ROUTED          desk reads the queue counter, to which shop's route desk leads
+ *     ABROAD          shop's route desk leads to another store
+ *     OUTBOUND        it is an outbound transport
  *     HANDLED         the changes of RENAMED, NARROWED (wider), REMOVED_ENUM with upcasters
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <pawl/pawl.h>
+#include <pawl/transport.h>
 
 #include <string.h>
 
@@ -267,6 +270,14 @@ CANCELS(west);
 #define DESK_QUEUE "counter"
 #define ROUTES \
     PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "desk", .queue = "counter", .is_outbox = true}))
+#elif defined(ABROAD)
+#define DESK_QUEUE NULL
+#define ROUTES \
+    PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "desk", .url = "sqlite:/nowhere/other.db"}))
+#elif defined(OUTBOUND)
+static const pawl_transport_ops transport;
+#define DESK_QUEUE NULL
+#define ROUTES PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "desk", .outbound = &transport}))
 #else
 #define DESK_QUEUE NULL
 #define ROUTES NULL

@@ -111,14 +111,17 @@ const pawl__model *pawl__upgrade_model(const pawl_upgrade *upgrade, pawl_text en
     return NULL;
 }
 
-/* The queue of the endpoint's route, or nothing. */
 static pawl_text queue_of_route(const pawl_endpoint_options *options, pawl_text name)
 {
     pawl_route route;
-    for (size_t i = 0; options != NULL && pawl__route_at(options, i, &route); i++)
-        if (pawl_text_equal(pawl_text_of(route.name), name))
-            return pawl_text_of(route.queue != NULL ? route.queue : route.name);
-    return PAWL_TEXT("");
+    for (size_t i = 0; options != NULL && pawl__route_at(options, i, &route); i++) {
+        if (!pawl_text_equal(pawl_text_of(route.name), name))
+            continue;
+        bool is_here = route.url == NULL && route.outbound == NULL;
+        return is_here ? pawl_text_of(route.queue != NULL ? route.queue : route.name)
+                       : PAWL_TEXT("");
+    }
+    return name;
 }
 
 pawl_text pawl__upgrade_queue(const pawl_upgrade *upgrade, pawl_text endpoint,
@@ -129,10 +132,8 @@ pawl_text pawl__upgrade_queue(const pawl_upgrade *upgrade, pawl_text endpoint,
     for (size_t i = 0; i < upgrade->model_count; i++) {
         pawl__table_row(application->endpoints[i], 0, application->endpoint_size, &spec,
                         sizeof spec);
-        if (!pawl_text_equal(pawl_text_of(spec.name), endpoint))
-            continue;
-        pawl_text queue = queue_of_route(spec.options, destination);
-        return queue.size > 0 ? queue : destination;
+        if (pawl_text_equal(pawl_text_of(spec.name), endpoint))
+            return queue_of_route(spec.options, destination);
     }
     return destination;
 }

@@ -40,7 +40,8 @@ void pawl__upgrade_report(const pawl__upgrade_check *check, pawl_upgrade_reason 
                           pawl_text member, const char *format, ...) PAWL_PRINTF(4, 5);
 /* The program's model of the endpoint, or NULL. */
 const pawl__model *pawl__upgrade_model(const pawl_upgrade *upgrade, pawl_text endpoint);
-/* The queue that messages of the endpoint for this destination reach: the one of its route, or the one of this name. */
+/* The queue of this store that messages of the endpoint for this destination reach: the one of its route, or the one of
+ * this name. Empty: the route leads to another store or a broker, or is an outbound transport. */
 pawl_text pawl__upgrade_queue(const pawl_upgrade *upgrade, pawl_text endpoint,
                               pawl_text destination);
 
