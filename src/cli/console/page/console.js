@@ -136,21 +136,27 @@ const notesOf = (notes) => notes.length ? note("warn", notes.map((text) => el("p
 const said = document.getElementById("said");
 const forget = () => { for (const one of said.querySelectorAll(":scope > :not([data-runs])")) one.remove(); };
 
-// Runs an action. Meanwhile this is said, also above the next page, and the buttons of the page are off.
+// Does an action of this page run? Its filters do not count.
+const here = () => location.hash.split("?")[0];
+const isRunning = () => [...said.querySelectorAll("[data-runs]")].some((one) => one.dataset.runs === here());
+const bar = (...children) => el("fieldset", { class: "row", "aria-label": "Actions", disabled: isRunning() }, children);
+const updateBars = () => { for (const one of view.querySelectorAll("fieldset")) one.disabled = isRunning(); };
+
+// Runs an action. Meanwhile this is said, also above the next page, and the buttons of the page are off, also when it is drawn anew.
 async function perform(what, work) {
-  const tools = view.querySelector("fieldset"), focused = document.activeElement, place = el("div", { "data-runs": true });
+  const focused = document.activeElement, place = el("div", { "data-runs": here() });
   const say = (...nodes) => place.replaceChildren(...nodes.length ? [el("p", null, what), ...nodes] : []);
   forget();
   said.append(place);
   say(note("", el("p", null, "It runs.")));
-  if (tools) tools.disabled = true;
+  updateBars();
   try {
     await work(say);
   } catch (error) {
     say(failure(error));
   }
   place.removeAttribute("data-runs");
-  if (tools) tools.disabled = false;
+  updateBars();
   if (document.activeElement === document.body) focused.focus();
 }
 
@@ -437,8 +443,6 @@ async function act(noun, action, rows) {
     if (mine === turn && !isRefused) await route();
   });
 }
-
-const bar = (...children) => el("fieldset", { class: "row", "aria-label": "Actions" }, children);
 
 function actionBar(noun, chosen, rows, query) {
   const it = nouns[noun];
