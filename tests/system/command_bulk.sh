@@ -50,12 +50,13 @@ echo "== the selection is frozen, and nothing is done before it runs"
 fill letters 30
 expect 0 '^\{"id":"[0-9a-f]{8}","total":10\}$' pawl bulk start --reason "the bank's fault" --json -- dead retry --type charge
 id=$(id_of)
-expect 0 "\"id\":\"$id\",\"state\":\"open\",\"done\":0,\"total\":10,\"left\":0,\"command\":\"dead retry --until=[^\"]*Z --all --type charge\",\"started\":\"[^\"]*Z\",\"ended\":null,\"by\":\"$me\",\"reason\":\"the bank's fault\",\"result\":null" \
+expect 0 "\"id\":\"$id\",\"state\":\"open\",\"done\":0,\"total\":10,\"left\":null,\"command\":\"dead retry --until=[^\"]*Z --all --type charge\",\"started\":\"[^\"]*Z\",\"ended\":null,\"by\":\"$me\",\"reason\":\"the bank's fault\",\"result\":null" \
     pawl bulk list --open --json
 [ "$(number dead)" = 30 ] || die "something was done already"
 expect 0 "^\{\"id\":\"$id\",\"result\":\{\"retried\":10,\"no_longer_dead\":0,\"already_queued\":0,\"unsendable\":0\}\}\$" pawl bulk run "$id" --json
 [ "$(number dead)" = 20 ] || die "letters of another kind were taken"
 state_is "$id" finished 10 || die "it is not finished: $(cat "$work/shown")"
+grep -q '"total":10,"left":0,' "$work/shown" || die "another number is left: $(cat "$work/shown")"
 grep -q '"actions":\[{"action":"started",.*"action":"finished"' "$work/shown" || die "its course is not there"
 expect 6 "bulk action $id is finished" pawl bulk run "$id"
 expect 6 "bulk action $id is finished already" pawl bulk stop "$id"
@@ -94,6 +95,7 @@ grep -qx "pawl: sqlite:.*bulk action $id was stopped" "$work/run.err" || die "it
 left=$(number dead)
 [ "$left" -gt 300 ] || die "it was not stopped"
 state_is "$id" stopped $((610 - left)) || die "it tells another number than it did: $(cat "$work/shown")"
+grep -q '"left":null,' "$work/shown" || die "it tells how many are left: $(cat "$work/shown")"
 expect 6 "bulk action $id is stopped" pawl bulk run "$id"
 expect 0 '"action":"stopped".*"reason":"wrong kind"' pawl bulk show "$id" --json
 

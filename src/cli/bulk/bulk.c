@@ -54,7 +54,7 @@ static const pawl__column columns[] = {
     BULK("state", NAME, state, "state", .names = pawl__bulk_state_names),
     BULK("done", COUNT, done, "done"),
     BULK("total", COUNT, total, "of"),
-    BULK("left", COUNT, left, "left"),
+    BULK("left", JSON, left, "left"),
     BULK("command", TEXT, command, "command"),
     BULK("started", TIME, started, "started"),
     BULK("ended", TIME, ended, NULL),

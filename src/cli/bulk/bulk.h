@@ -48,7 +48,7 @@ typedef struct pawl__bulk_row {
     pawl_text        command; /* the words as a command line, for people */
     pawl_text        words;   /* a JSON array */
     int64_t          total, done;
-    int64_t          left; /* of a finished action: rows that stay as they were */
+    pawl_text        left; /* of a finished action: number of rows that stay as they were */
     pawl_time        started, ended, progress_at;
     pawl_text        by, reason, asker, result;
 } pawl__bulk_row;

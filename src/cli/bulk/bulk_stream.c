@@ -7,6 +7,7 @@
 #include "pawl/store_calls.h"
 #include "store/core/action.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,9 +83,11 @@ static void read_stream(const pawl_event_rows *events, pawl_arena *arena, pawl__
             row->state       = is_finished ? PAWL__BULK_FINISHED : PAWL__BULK_STOPPED;
             row->ended       = event->at;
             row->result      = pawl__texts_text(headers, "result", arena);
-            row->left        = count_left(row->result);
-            if (is_finished)
-                row->done = row->total - row->left;
+            if (is_finished) {
+                int64_t left = count_left(row->result);
+                row->left    = pawl__must_printf(arena, "%" PRId64, left);
+                row->done    = row->total - left;
+            }
         }
         yyjson_doc_free(doc);
     }
