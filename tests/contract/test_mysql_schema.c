@@ -315,7 +315,7 @@ ON_BOTH(d38_apply_says_what_it_leaves, fixture *p)
     raw_run(p->raw, NARROW);
     expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_ESCHEMA);
     expect_text(p, "the schema has 3 differences; run: pawl schema apply");
-    expect_text(p, "(1 of them have to be changed by SQL)");
+    expect_text(p, "(1 of them has to be changed by SQL)");
 }
 
 /* ---- What apply would run -------------------------------------------------- */

@@ -498,7 +498,8 @@ static pawl_code verify(const pawl__sql_schema *schema, const pawl_schema_spec *
                               "%s: %s: the schema has %zu difference%s " PAWL__SCHEMA_LEFT,
                               schema->dialect->name, schema->given, found.count, these);
     if (found.left != 0)
-        (void)snprintf(left, sizeof left, " (%zu of them have to be changed by SQL)", found.left);
+        (void)snprintf(left, sizeof left, " (%zu of them %s to be changed by SQL)", found.left,
+                       found.left == 1 ? "has" : "have");
     return pawl_error_set(error, PAWL_ESCHEMA, "%s: %s: the schema has %zu difference%s; %s%s%s%s",
                           schema->dialect->name, schema->given, found.count, these,
                           advice_of(schema).text, is_named ? " --app " : "",
