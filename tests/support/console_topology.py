@@ -41,7 +41,7 @@ def see_arrows(page):
     def sends(message, **more):
         return {"kind": "send", "message": message, **more}
     office = {"application": "office", "endpoints": [
-        {"name": "orders", "queue": "orders", "routes": [{"name": "post", "leads_to": "url", "url": "postgres://far/db", "queue": "letters"}],
+        {"name": "orders", "queue": "orders", "routes": [{"name": "post", "leads_to": "url", "url": "postgres://letters.example.com:5432/archive", "queue": "letters"}],
          "parts": [{"kind": "handler", "name": "h", "handles": [{"message": "place", "does": [
              sends("charge", destination="billing", queue="billing"), sends("letter", destination="post"), {"kind": "publish", "message": "closed"}]}]}]},
         {"name": "billing", "queue": "desk", "routes": [], "parts": [{"kind": "handler", "name": "h", "handles": [{"message": "charge", "does": None}]}]},
@@ -72,4 +72,5 @@ def see_arrows(page):
             page.wait("li span", "send ship_item to any destination")
         else:
             page.wait("li span", "send charge to queue billing")
+            page.wait(".flow svg text", "queue letters")  # a long URL does not hide it
     page.run("window.fetch = window.own")

@@ -818,16 +818,16 @@ async function conversationPage(query) {
 
 // ---- Topology ---------------------------------------------------------------------------
 
-const routeText = (route) => route.leads_to === "outbound" ? "an outbound transport of the application"
-  : `${{ url: `${route.url}, `, outbox: "through the outbox, " }[route.leads_to] ?? ""}queue ${route.queue}`;
+const routeTexts = (route) => route.leads_to === "outbound" ? ["an outbound transport of the application"]
+  : [{ url: route.url, outbox: "through the outbox" }[route.leads_to], `queue ${route.queue}`].filter(Boolean);
 
-// Where a message that is sent arrives, as `pawl topology print` has it: {kind, name, text of a route out of the store}, or null for
+// Where a message that is sent arrives, as `pawl topology print` has it: {kind, name, texts of a route out of the store}, or null for
 // any destination.
 function receiverOf(endpoint, does) {
   if (does.endpoint) return { kind: "endpoint", name: does.endpoint };
   if (does.queue) return { kind: "queue", name: does.queue };
   const route = (endpoint.routes ?? []).find((one) => one.name === does.destination);
-  return route ? { kind: "route", name: route.name, text: routeText(route) } : null;
+  return route ? { kind: "route", name: route.name, texts: routeTexts(route) } : null;
 }
 
 function effectText(endpoint, does) {
@@ -841,7 +841,7 @@ const handlesOf = (endpoint, part, isWanted = () => true) => (part.handles ?? []
 
 // Endpoints, and the queues and routes that they send to: {name, title, lines, to: Map of a name to the messages that go there}.
 function nodesOf(endpoints) {
-  const nodes = new Map(), nameOf = ({ kind, name, text }) => JSON.stringify([kind, name, text]);
+  const nodes = new Map(), nameOf = ({ kind, name, texts }) => JSON.stringify([kind, name, texts]);
   const add = (receiver, isOwn, lines) => {
     const name = nameOf(receiver);
     if (!nodes.has(name)) nodes.set(name, { name, title: isOwn ? receiver.name : `${receiver.kind} ${receiver.name}`, isOwn, lines, to: new Map() });
@@ -855,7 +855,7 @@ function nodesOf(endpoints) {
       : (part.handles ?? []).flatMap((handle) => handle.does ?? []));
     for (const does of effects.filter(({ message }) => message))
       for (const receiver of does.kind === "send" ? [receiverOf(endpoint, does)].filter(Boolean) : takers(does)) {
-        const { name } = add(receiver, false, receiver.text ? [receiver.text] : []), { to } = own[i];
+        const { name } = add(receiver, false, receiver.texts ?? []), { to } = own[i];
         to.set(name, new Set([...(to.get(name) ?? []), does.message]));
       }
   });
@@ -920,7 +920,7 @@ async function topologyPage() {
   const it = (await get("topology/print")).items[0];
   show(mine, el("h1", null, `Topology of ${it.application}`), map(it.endpoints), ...it.endpoints.map((endpoint) =>
     el("section", null, el("h2", null, `${endpoint.name} (queue ${endpoint.queue})`), el("ul", null,
-      (endpoint.routes ?? []).map((route) => el("li", null, el("strong", null, `route ${route.name}`), ` ${routeText(route)}`)), endpoint.parts.map((part) =>
+      (endpoint.routes ?? []).map((route) => el("li", null, el("strong", null, `route ${route.name}`), ` ${routeTexts(route).join(", ")}`)), endpoint.parts.map((part) =>
       el("li", null, el("strong", null, `${part.kind} ${part.name}`), el("ul", null, handlesOf(endpoint, part))))))));
 }
 
