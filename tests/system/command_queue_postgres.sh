@@ -50,3 +50,15 @@ expect 0 '"moved":397,"left":3,' pawl bulk run "$id" --json
 expect 0 '"state":"finished","done":397,"total":400,"left":3,' pawl bulk show "$id" --json
 expect 0 "^$id  finished +397 +400 +3 " pawl bulk list
 exec 3>&-
+
+echo "== messages due before year 1 are seen, found and taken as any others, page by page"
+seq 2500 | sed 's/.*/{"n":&}/' >"$work/lines"
+"$build_dir/pawl" send --to old --type note --lines <"$work/lines" >"$work/out" 2>"$work/err" || die "$(cat "$work/err")"
+psql -XAtq "$url" -c "update $schema.pawl_queue set \"Due\" = '-infinity' where \"Queue\" = 'old'" \
+    -c "update $schema.pawl_queue set \"MessageId\" = 'first' where \"Seq\" = (select min(\"Seq\") from $schema.pawl_queue where \"Queue\" = 'old')"
+expect 0 'first' pawl queue peek old
+expect 0 'first' pawl queue peek old --id first
+expect 0 '^name +old, message first' pawl why first
+expect 0 'moved 2500 messages' pawl queue move old older --yes
+psql -XAtq "$url" -c "update $schema.pawl_queue set \"Due\" = '-infinity' where \"Queue\" = 'older'"
+expect 0 'dead-lettered 2500 messages' pawl queue purge older --yes

@@ -23,6 +23,7 @@ typedef enum pawl__wire {
     PAWL__WIRE_FLAG, /* a bool here, a number there, where the database has no bool */
     PAWL__WIRE_TIME,
     PAWL__WIRE_TIME_OR_NEVER, /* null is PAWL_TIME_MAX */
+    PAWL__WIRE_TIME_FROM, /* parameter only: a lower bound; PAWL_TIME_MIN is below every time there */
     PAWL__WIRE_TEXT,
     PAWL__WIRE_PEEK,       /* a text that lives until the next row */
     PAWL__WIRE_PART,       /* parameter only: a part of a text that is searched for */

@@ -43,7 +43,8 @@ static const char *cast_of(int wire, const char *behind)
     case PAWL__WIRE_FLAG:
     case PAWL__WIRE_ZERO: return "::bigint";
     case PAWL__WIRE_TIME:
-    case PAWL__WIRE_TIME_OR_NEVER: return "::timestamptz";
+    case PAWL__WIRE_TIME_OR_NEVER:
+    case PAWL__WIRE_TIME_FROM: return "::timestamptz";
     case PAWL__WIRE_UUID:
     case PAWL__WIRE_UUID_OR_NULL: return "::uuid";
     case PAWL__WIRE_BYTES: return "::bytea";

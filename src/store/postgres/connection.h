@@ -203,11 +203,10 @@ void pawl__pg_saga_begin(pawl__pg_request *request, pawl__pg_connection *connect
 void pawl__pg_put_int(pawl__pg_request *request, int64_t value);
 void pawl__pg_put_bool(pawl__pg_request *request, bool value);
 void pawl__pg_put_time(pawl__pg_request *request, pawl_time value);
-/* A lower bound of times. For PAWL_TIME_MIN it is -infinity: other programs write years before 1, which are read as
- * PAWL_TIME_MIN. */
-pawl_time pawl__pg_from(pawl_time value);
-void      pawl__pg_put_text(pawl__pg_request *request, pawl_text value);
-void      pawl__pg_put_uuid(pawl__pg_request *request, pawl_uuid value);
+/* A lower bound of times: PAWL__WIRE_TIME_FROM. */
+void pawl__pg_put_time_from(pawl__pg_request *request, pawl_time value);
+void pawl__pg_put_text(pawl__pg_request *request, pawl_text value);
+void pawl__pg_put_uuid(pawl__pg_request *request, pawl_uuid value);
 /* A ctid. */
 void pawl__pg_put_tid(pawl__pg_request *request, const unsigned char tid[6]);
 /* Arrays. `value_type` is read for PAWL__WIRE_VALUE. */

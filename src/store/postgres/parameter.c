@@ -92,6 +92,12 @@ static bool append_value(pawl__pg_bytes *bytes, const pawl_value *value)
     return false;
 }
 
+/* PAWL_TIME_MIN is -infinity: other programs write years before 1, which are read as PAWL_TIME_MIN. */
+static void append_from(pawl__pg_bytes *bytes, pawl_time from)
+{
+    append_number(bytes, from == PAWL_TIME_MIN ? INT64_MIN : from - PAWL__PG_EPOCH);
+}
+
 static void append_hint(pawl__pg_bytes *bytes, int64_t hint)
 {
     char *to = extend(bytes, 6);
@@ -117,6 +123,7 @@ static bool append(pawl__pg_bytes *bytes, int type, const void *member)
     switch (type) {
     case PAWL__WIRE_INT: append_number(bytes, *(const int64_t *)member); return true;
     case PAWL__WIRE_BOOL: append_raw(bytes, *(const bool *)member ? "\1" : "\0", 1); return true;
+    case PAWL__WIRE_TIME_FROM: append_from(bytes, *(const pawl_time *)member); return true;
     case PAWL__WIRE_ERROR_TEXT: append_error_text(bytes, *(const pawl_text *)member); return true;
     case PAWL__WIRE_JSON: append_raw(bytes, JSON_VERSION, 1); break;
     case PAWL__PG_TID: append_raw(bytes, member, 6); return true;
@@ -136,27 +143,18 @@ typedef struct type_row {
 
 /* The type's OID and that of its array, the same in every version of pg_type. */
 static const type_row types[] = {
-    [PAWL__WIRE_INT]          = {20, 1016},
-    [PAWL__WIRE_INT32]        = {20, 1016},
-    [PAWL__WIRE_BOOL]         = {16, 1000},
-    [PAWL__WIRE_FLAG]         = {20, 1016},
-    [PAWL__WIRE_TIME]         = {1184, 1185},
-    [PAWL__WIRE_TEXT]         = {25, 1009},
-    [PAWL__WIRE_PART]         = {25, 1009},
-    [PAWL__WIRE_ERROR_TEXT]   = {25, 1009},
-    [PAWL__WIRE_BYTES]        = {17, 1001},
-    [PAWL__WIRE_UUID]         = {2950, 2951},
-    [PAWL__WIRE_UUID_OR_NULL] = {2950, 2951},
-    [PAWL__WIRE_JSON]         = {3802, 3807},
-    [PAWL__WIRE_JSON_TEXT]    = {25, 1009},
-    [PAWL__WIRE_VALUE]        = {25, 1009}, /* see value_types */
-    [PAWL__WIRE_STATE]        = {25, 1009},
-    [PAWL__WIRE_OUTCOME]      = {25, 1009},
-    [PAWL__WIRE_INBOX]        = {25, 1009},
-    [PAWL__WIRE_RESET]        = {25, 1009},
-    [PAWL__WIRE_ZERO]         = {20, 1016},
-    [PAWL__PG_TID]            = {27, 1010},
-    [PAWL__PG_TID_HINT]       = {27, 1010},
+    [PAWL__WIRE_INT] = {20, 1016},        [PAWL__WIRE_INT32] = {20, 1016},
+    [PAWL__WIRE_BOOL] = {16, 1000},       [PAWL__WIRE_FLAG] = {20, 1016},
+    [PAWL__WIRE_TIME] = {1184, 1185},     [PAWL__WIRE_TIME_FROM] = {1184, 1185},
+    [PAWL__WIRE_TEXT] = {25, 1009},       [PAWL__WIRE_PART] = {25, 1009},
+    [PAWL__WIRE_ERROR_TEXT] = {25, 1009}, [PAWL__WIRE_BYTES] = {17, 1001},
+    [PAWL__WIRE_UUID] = {2950, 2951},     [PAWL__WIRE_UUID_OR_NULL] = {2950, 2951},
+    [PAWL__WIRE_JSON] = {3802, 3807},     [PAWL__WIRE_JSON_TEXT] = {25, 1009},
+    [PAWL__WIRE_VALUE] = {25, 1009}, /* see value_types */
+    [PAWL__WIRE_STATE] = {25, 1009},      [PAWL__WIRE_OUTCOME] = {25, 1009},
+    [PAWL__WIRE_INBOX] = {25, 1009},      [PAWL__WIRE_RESET] = {25, 1009},
+    [PAWL__WIRE_ZERO] = {20, 1016},       [PAWL__PG_TID] = {27, 1010},
+    [PAWL__PG_TID_HINT] = {27, 1010},
 };
 
 /* Times of correlation columns have no zone (D16). */
@@ -204,9 +202,9 @@ void pawl__pg_put_time(pawl__pg_request *request, pawl_time value)
     put(request, PAWL__WIRE_TIME, &value);
 }
 
-pawl_time pawl__pg_from(pawl_time value)
+void pawl__pg_put_time_from(pawl__pg_request *request, pawl_time value)
 {
-    return value == PAWL_TIME_MIN ? INT64_MIN + PAWL__PG_EPOCH : value;
+    put(request, PAWL__WIRE_TIME_FROM, &value);
 }
 
 void pawl__pg_put_text(pawl__pg_request *request, pawl_text value)

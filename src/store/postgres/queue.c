@@ -156,7 +156,7 @@ static void put_due(pawl__pg_request *request, const pawl__pg *store, const pawl
 {
     pawl__pg_put_text(request, claim->queue);
     pawl__pg_put_time(request, claim->due_max);
-    pawl__pg_put_time(request, pawl__pg_from(from));
+    pawl__pg_put_time_from(request, from);
     pawl__pg_put_claims(request, store, locked);
     pawl__pg_put_int(request, (int64_t)claim->count_max);
     pawl__pg_put_text(request, (pawl_text){.data = store->endpoint, .size = store->endpoint_size});
@@ -232,7 +232,7 @@ static pawl_code check_due(pawl__pg *store, const pawl_queue_claim *claim, pawl_
     pawl__pg_begin(&request, &store->main, PAWL__PG_QUEUE_IS_DUE, error);
     pawl__pg_put_text(&request, claim->queue);
     pawl__pg_put_time(&request, claim->due_max);
-    pawl__pg_put_time(&request, pawl__pg_from(from));
+    pawl__pg_put_time_from(&request, from);
     pawl_code code = pawl__pg_run(&request);
     *is_there      = code == PAWL_OK && pawl__pg_next(&request) && pawl__pg_get_bool(&request);
     pawl__pg_end(&request);

@@ -214,7 +214,7 @@
       "select k.n, t.[Body] from unnest(?1) with ordinality as k (seq, n) cross join lateral "                       \
       "(select o.[Body] from {queue} as o where o.[Seq] >= k.seq and o.[Seq] <= k.seq "                              \
       "order by o.[Seq] limit 1) as t")                                                                              \
-    /* The due time of a claim is no year before 1: see pawl__pg_from. */                                            \
+    /* The due time of a claim is no year before 1: see PAWL__WIRE_TIME_FROM. */                                     \
     X(QUEUE_LOCK, "select f.[Seq], f.tid from unnest(?1, ?2) as k (seq, due) cross join lateral "                    \
                   "(select o.[Seq], o.ctid as tid from {queue} as o where o.[Seq] >= k.seq "                         \
                   "and o.[Seq] <= k.seq and greatest(o.[Due], '0001-01-01 00:00:00+00') = k.due "                    \

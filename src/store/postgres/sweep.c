@@ -47,7 +47,7 @@ static pawl_code read_next(pawl__pg *store, pawl__pg_connection *connection,
     pawl__pg_request request;
     pawl__pg_begin(&request, connection, PAWL__PG_NEXT_OF_ALL, error);
     pawl__pg_put_text(&request, queue);
-    pawl__pg_put_time(&request, pawl__pg_from(from));
+    pawl__pg_put_time_from(&request, from);
     pawl__pg_put_claims(&request, store, store->claims.count);
     pawl__pg_put_time(&request, pawl__pg_now(store));
     pawl__pg_put_texts(&request, aggregators, aggregator_count);
@@ -74,7 +74,7 @@ static pawl_code skip_taken(pawl__pg *store, pawl__pg_connection *connection, pa
     pawl__pg_begin_on(connection, error);
     pawl__pg_begin(&request, connection, PAWL__PG_QUEUE_FIRST, error);
     pawl__pg_put_text(&request, queue);
-    pawl__pg_put_time(&request, pawl__pg_from(from));
+    pawl__pg_put_time_from(&request, from);
     pawl__pg_put_claims(&request, store, store->claims.count);
     pawl__pg_send(&request);
     pawl__pg_send_plain(connection, PAWL__PG_TRANSACTION_ROLLBACK, error);

@@ -293,22 +293,12 @@ static void take_notifies(pawl__pg *store)
     }
 }
 
-static void put_froms(pawl__pg_request *request, const pawl__pg_front *const *queues, size_t count)
-{
-    pawl__pg_array_begin(request, PAWL__WIRE_TIME, PAWL_VALUE_NONE, count);
-    for (size_t i = 0; i < count; i++) {
-        pawl_time from = pawl__pg_from(queues[i]->from);
-        pawl__pg_array_put(request, PAWL__WIRE_TIME, &from);
-    }
-    pawl__pg_array_end(request);
-}
-
 static void put_times(pawl__pg_request *request, const pawl__pg_front *const *queues, size_t count,
-                      size_t offset)
+                      int wire, size_t offset)
 {
-    pawl__pg_array_begin(request, PAWL__WIRE_TIME, PAWL_VALUE_NONE, count);
+    pawl__pg_array_begin(request, wire, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < count; i++)
-        pawl__pg_array_put(request, PAWL__WIRE_TIME, (const char *)queues[i] + offset);
+        pawl__pg_array_put(request, wire, (const char *)queues[i] + offset);
     pawl__pg_array_end(request);
 }
 
@@ -321,9 +311,9 @@ static void send_queues_check(pawl__pg_request *request, const pawl__pg_front *c
         pawl__pg_array_put(request, PAWL__WIRE_TEXT, &name);
     }
     pawl__pg_array_end(request);
-    put_froms(request, queues, count);
-    put_times(request, queues, count, offsetof(pawl__pg_front, queue_due));
-    put_times(request, queues, count, offsetof(pawl__pg_front, timeout_due));
+    put_times(request, queues, count, PAWL__WIRE_TIME_FROM, offsetof(pawl__pg_front, from));
+    put_times(request, queues, count, PAWL__WIRE_TIME, offsetof(pawl__pg_front, queue_due));
+    put_times(request, queues, count, PAWL__WIRE_TIME, offsetof(pawl__pg_front, timeout_due));
     pawl__pg_send(request);
 }
 

@@ -65,11 +65,10 @@ pawl_code pawl__sql_queue_oldest(pawl_store *store, pawl_text queue, pawl_time d
 
 #define ASKED(member, as) FIELD(pawl_find, member, as)
 
-static const pawl__field message_fields[] = {
-    ASKED(messages.queue, TEXT),   ASKED(messages.message_id, TEXT), ASKED(messages.type, TEXT),
-    ASKED(messages.due_min, TIME), ASKED(messages.due_max, TIME),    ASKED(messages.seq_max, INT),
-    ASKED(after.time, TIME),       ASKED(after.number, INT),         ASKED(limit, INT)};
-static const pawl__field_list by_message = PAWL__FIELD_ARRAY(message_fields);
+static const pawl__field_list by_message = PAWL__FIELDS(
+    ASKED(messages.queue, TEXT), ASKED(messages.message_id, TEXT), ASKED(messages.type, TEXT),
+    ASKED(messages.due_min, TIME_FROM), ASKED(messages.due_max, TIME), ASKED(messages.seq_max, INT),
+    ASKED(after.time, TIME), ASKED(after.number, INT), ASKED(limit, INT));
 static const pawl__field_list by_tie =
     PAWL__FIELDS(ASKED(messages.queue, TEXT), ASKED(messages.message_id, TEXT),
                  ASKED(messages.type, TEXT), ASKED(messages.due_max, TIME),
@@ -244,6 +243,12 @@ static void choose_dead(pawl_find *asked, pawl__sql_each *each)
     each->compare         = by_time;
 }
 
+/* Of rows at PAWL_TIME_MIN the database may have other, earlier times: these are no tie there. */
+static bool is_tie(const pawl_find *asked)
+{
+    return asked->messages.due_max == asked->after.time && asked->after.time != PAWL_TIME_MIN;
+}
+
 static void choose(pawl_find *asked, pawl__sql_each *each)
 {
     int *statement = &each->asked.statement;
@@ -253,7 +258,7 @@ static void choose(pawl_find *asked, pawl__sql_each *each)
             *statement = PAWL__SQL_QUEUE_LIST, each->asked.parameters = &by_place;
         else if (asked->messages.message_id.size != 0)
             *statement = PAWL__SQL_QUEUE_FIND_ONE;
-        else if (asked->messages.due_max == asked->after.time)
+        else if (is_tie(asked))
             *statement = PAWL__SQL_QUEUE_FIND_TIE, each->asked.parameters = &by_tie;
         return;
     case PAWL_FIND_TIMEOUTS: choose_timeouts(asked, each); return;

@@ -35,6 +35,7 @@ pawl_value pawl__sql_value_of(int wire, const void *member)
     case PAWL__WIRE_FLAG: return number_of(*(const bool *)member);
     case PAWL__WIRE_TIME:
     case PAWL__WIRE_TIME_OR_NEVER:
+    case PAWL__WIRE_TIME_FROM:
         return (pawl_value){.type = PAWL_VALUE_TIME, .as.time = *(const pawl_time *)member};
     case PAWL__WIRE_UUID: return uuid_of(*uuid);
     case PAWL__WIRE_UUID_OR_NULL:
