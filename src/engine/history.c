@@ -42,18 +42,19 @@ static yyjson_mut_val *make_attempt(yyjson_mut_doc *doc, const pawl__attempt *at
     return is_whole ? made : NULL;
 }
 
-/* Adds the attempts that the row has, and reads the number of the last. */
+/* Adds the attempts that the row has, and reads the number of the last. A text that is no JSON has none. */
 static bool add_stored(yyjson_mut_doc *doc, yyjson_mut_val *list, pawl_text stored, int64_t *number)
 {
-    size_t      index, count;
-    yyjson_val *item;
-    bool        is_whole = true;
+    size_t          index, count;
+    yyjson_val     *item;
+    bool            is_whole = true;
+    yyjson_read_err why;
     if (stored.size == 0)
         return true;
     yyjson_doc *read =
-        yyjson_read_opts((char *)(uintptr_t)stored.data, stored.size, 0, &pawl__json_memory, NULL);
+        yyjson_read_opts((char *)(uintptr_t)stored.data, stored.size, 0, &pawl__json_memory, &why);
     if (read == NULL)
-        return false;
+        return why.code != YYJSON_READ_ERROR_MEMORY_ALLOCATION;
     yyjson_arr_foreach(yyjson_doc_get_root(read), index, count, item)
     {
         *number = yyjson_get_sint(yyjson_obj_get(item, "attempt"));

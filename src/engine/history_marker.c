@@ -13,20 +13,18 @@
 
 static const pawl_text nothing = {.data = NULL, .size = 0};
 
-/* Parses the history. NULL: out of memory, or the text is no JSON list. */
+/* Parses the history; one that another program wrote, and that is no JSON list, counts as empty. NULL: out of memory. */
 static yyjson_mut_doc *read_list(pawl_arena *arena, const yyjson_alc *memory, pawl_text history)
 {
-    if (history.size == 0) {
-        yyjson_mut_doc *made = yyjson_mut_doc_new(memory);
-        if (made != NULL)
-            yyjson_mut_doc_set_root(made, yyjson_mut_arr(made));
-        return made;
-    }
     yyjson_doc *read = NULL;
-    if (pawl__json_read(history, arena, &read, NULL) != PAWL_OK ||
-        !yyjson_is_arr(yyjson_doc_get_root(read)))
+    if (history.size > 0 && pawl__json_read(history, arena, &read, NULL) == PAWL_ENOMEM)
         return NULL;
-    return yyjson_doc_mut_copy(read, memory);
+    if (yyjson_is_arr(yyjson_doc_get_root(read)))
+        return yyjson_doc_mut_copy(read, memory);
+    yyjson_mut_doc *made = yyjson_mut_doc_new(memory);
+    if (made != NULL)
+        yyjson_mut_doc_set_root(made, yyjson_mut_arr(made));
+    return made;
 }
 
 static pawl_text write_list(pawl_arena *arena, const yyjson_alc *memory, yyjson_mut_doc *doc)

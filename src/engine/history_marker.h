@@ -30,7 +30,7 @@ typedef struct pawl__history_marker {
     int64_t   among;   /* messages and timeouts of its batch; 0: isolated */
 } pawl__history_marker;
 
-/* Results are in the arena; data NULL: out of memory, or the history is no JSON list. */
+/* Results are in the arena; data NULL: out of memory. */
 pawl_text pawl__history_marker_add(pawl_arena *arena, pawl_text history,
                                    const pawl__history_marker *marker);
 pawl_text pawl__history_marker_remove(pawl_arena *arena, pawl_text history);

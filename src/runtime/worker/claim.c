@@ -6,6 +6,28 @@
 
 #define SHORT_TIME PAWL_MINUTES(1)
 
+/* Of a row's history, in bytes. The lists that pawl writes end far below it, so it is a row that another program wrote:
+ * with the attempts that are added, or in another form of the same JSON, no store might take it again. */
+#define HISTORY_SIZE_MAX (1024 * 1024)
+
+/* An overlong history is dropped, and the attempts from now on begin a new one. */
+static pawl_code claim_rows(pawl__worker *worker, const pawl_queue_claim *claim, pawl_arena *arena,
+                            pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl_code code = pawl_store_queue_claim(worker->store, claim, arena, rows, error);
+    for (size_t i = 0; i < rows->count; i++) {
+        pawl_queue_row *row = &rows->items[i];
+        if (row->history.size <= HISTORY_SIZE_MAX)
+            continue;
+        pawl_log(PAWL_LOG_WARNING,
+                 "endpoint %s: message %.*s: its history is dropped: it has %zu bytes, limit %d",
+                 worker->endpoint->model->endpoint.data, PAWL_TEXT_ARGS(row->message.id),
+                 row->history.size, HISTORY_SIZE_MAX);
+        row->history = PAWL_TEXT("");
+    }
+    return code;
+}
+
 pawl_code pawl__claim_messages(pawl__worker *worker, pawl_time due_max, pawl_queue_rows *rows,
                                pawl_error *error)
 {
@@ -15,8 +37,7 @@ pawl_code pawl__claim_messages(pawl__worker *worker, pawl_time due_max, pawl_que
                               .now       = worker->engine.machine_now,
                               .size_max  = PAWL_CLAIM_SIZE_MAX};
     size_t           size  = 0;
-    pawl_code        code =
-        pawl_store_queue_claim(worker->store, &claim, worker->batch->arena, rows, error);
+    pawl_code        code  = claim_rows(worker, &claim, worker->batch->arena, rows, error);
     for (size_t i = 0; i < rows->count; i++)
         size += PAWL_MESSAGE_SIZE(&rows->items[i].message);
     worker->cut_count = PAWL_SIZE_IS_REACHED(size, claim.size_max) ? rows->count : 0;
@@ -33,7 +54,7 @@ pawl_code pawl__claim_seqs(pawl__worker *worker, const int64_t *seqs, size_t cou
                                     .seq_count = seqs != NULL ? count : 0,
                                     .now       = worker->engine.machine_now,
                                     .size_max  = PAWL_CLAIM_SIZE_MAX};
-    return pawl_store_queue_claim(worker->store, &claim, worker->read, rows, error);
+    return claim_rows(worker, &claim, worker->read, rows, error);
 }
 
 pawl_code pawl__claim_timeouts(pawl__worker *worker, pawl_text destination, pawl_time due_max,

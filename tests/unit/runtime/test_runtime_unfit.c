@@ -152,6 +152,29 @@ ON_STORE(a_body_that_no_dead_letter_has_is_left_out, const char *url, "sqlite")
         world_says(dead.items[0].error, "its body has 16777218 bytes, the limit is 16777216"));
 }
 
+/* Handlers fail, or the body has no number. A message with a crash runs in isolation, which reads its history. */
+ON_STORE(an_overlong_history_is_begun_anew, const char *url, "sqlite")
+{
+    world_forget(&seen);
+    world *it = world_begin(url, &application, NULL, &(pawl_endpoint_options){0});
+    post(it, "unreadable", 77);
+    post(it, "crashed", 78);
+    post(it, "garbled", 79);
+    post(it, "good", 1);
+    native_exec(url, "update {pawl_queue} set \"Body\" = 'x', \"History\" = hex(zeroblob(9000000)) "
+                     "where \"MessageId\" = 'unreadable'");
+    native_exec(url, "update {pawl_queue} set \"Body\" = 'x', \"Deaths\" = 1, "
+                     "\"History\" = hex(zeroblob(9000000)) where \"MessageId\" = 'crashed'");
+    native_exec(url, "update {pawl_queue} set \"Body\" = 'x', \"Deaths\" = 1, "
+                     "\"History\" = 'garbled' where \"MessageId\" = 'garbled'");
+    world_drain(it);
+    assert_string_equal(seen.text, "news1 ");
+    pawl_dead_rows dead = world_dead(it);
+    assert_int_equal(dead.count, 3);
+    for (size_t i = 0; i < dead.count; i++)
+        assert_true(world_says(dead.items[i].history, "EDECODE"));
+}
+
 /* PostgreSQL has times before the first one of pawl. The refused "twin" has the claims locked anew. */
 ON_STORE(a_row_due_before_the_year_1_is_due_now, const char *url, "postgres")
 {
