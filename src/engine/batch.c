@@ -6,8 +6,8 @@
 #include "engine/batch.h"
 
 #include "base/dispatch.h"
+#include "base/storable.h"
 #include "engine/order.h"
-#include "engine/storable.h"
 
 #include <stdlib.h>
 #include <string.h>

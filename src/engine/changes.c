@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/dead.h"
+#include "base/storable.h"
 #include "engine/state.h"
 #include "engine/stream.h"
 #include "pawl/process.h"
@@ -92,27 +93,13 @@ static pawl_text queue_of(const pawl__batch *batch, const pawl__unit *unit)
                                             : batch->engine->model->queue;
 }
 
-/* Leaves out a body that no dead letter can have: that of a row which another program wrote. The error tells this
- * instead of the failure, which the history has. */
-static pawl_code fit_body(pawl__batch *batch, pawl_text *body, pawl_text *error)
-{
-    if (body->size <= PAWL_BODY_SIZE_MAX)
-        return PAWL_OK;
-    *error = pawl_arena_printf(batch->arena,
-                               "its body has %zu bytes, the limit is %d: its body is left out of "
-                               "this dead letter, and gone",
-                               body->size, PAWL_BODY_SIZE_MAX);
-    *body  = (pawl_text){.data = "", .size = 0};
-    return error->data != NULL ? PAWL_OK : PAWL_ENOMEM;
-}
-
 static pawl_code put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
     int32_t      attempts = pawl__unit_attempts(unit);
     pawl_message message  = unit->message;
     pawl_text    error    = unit->error;
     if (dead_headers(batch, unit, &message.headers) != PAWL_OK ||
-        fit_body(batch, &message.body, &error) != PAWL_OK)
+        pawl__message_fit_body(&message, batch->arena, &error) != PAWL_OK)
         return PAWL_ENOMEM;
     if (unit->kind == PAWL__UNIT_MESSAGE)
         message.causation_id = pawl__dead_cause(message.id, message.causation_id, message.headers);

@@ -157,29 +157,33 @@ static pawl_code begin(void *context, pawl_error *error)
 static void fill_words(taking *it)
 {
     bool is_dead = it->take.action == PAWL_TAKE_DEAD_LETTER;
-    it->loop =
-        (pawl__bulk_loop){.at       = &it->fields->at,
-                          .words    = &it->fields->words,
-                          .command  = it->fields->words.action,
-                          .question = is_move(it) ? "move"
-                                      : is_dead   ? "make dead letters of"
-                                                  : "discard",
-                          .noun     = "message",
-                          .done     = is_move(it) ? "moved"
-                                      : is_dead   ? "dead-lettered"
-                                                  : "discarded",
-                          .key      = is_move(it) ? "moved"
-                                      : is_dead   ? "dead_lettered"
-                                                  : "discarded",
-                          .first    = {.key = "queue", .text = it->fields->queue},
-                          .page     = next_matches,
-                          .settle   = take_some,
-                          .begin    = begin,
-                          .context  = it,
-                          .left = {{"left", 0, "was in flight, or gone", "were in flight, or gone"},
-                                   {is_dead ? "copies" : NULL, 0,
-                                    "was a copy of a message with a record, and is deleted",
-                                    "were copies of messages with a record, and are deleted"}}};
+    it->loop     = (pawl__bulk_loop){
+            .at       = &it->fields->at,
+            .words    = &it->fields->words,
+            .command  = it->fields->words.action,
+            .question = is_move(it) ? "move"
+                        : is_dead   ? "make dead letters of"
+                                    : "discard",
+            .noun     = "message",
+            .done     = is_move(it) ? "moved"
+                        : is_dead   ? "dead-lettered"
+                                    : "discarded",
+            .key      = is_move(it) ? "moved"
+                        : is_dead   ? "dead_lettered"
+                                    : "discarded",
+            .first    = {.key = "queue", .text = it->fields->queue},
+            .page     = next_matches,
+            .settle   = take_some,
+            .begin    = begin,
+            .context  = it,
+            .left     = {{"left", 0,
+                  is_move(it) ? "was in flight, gone, or cannot be sent as it is"
+                                      : "was in flight, or gone",
+                  is_move(it) ? "were in flight, gone, or cannot be sent as they are"
+                                      : "were in flight, or gone"},
+                         {is_dead ? "copies" : NULL, 0,
+                          "was a copy of a message with a record, and is deleted",
+                          "were copies of messages with a record, and are deleted"}}};
 }
 
 static pawl_code work(taking *it, pawl_error *error)

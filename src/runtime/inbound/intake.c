@@ -14,8 +14,8 @@
 
 #include "base/arena.h"
 #include "base/dead.h"
+#include "base/storable.h"
 #include "engine/order.h"
-#include "engine/storable.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,6 +10,9 @@
  *     queue_send                                             into the other queue, under its id
  *     event         who, when, why, how many, the ids
  *
+ * A row that another program wrote may have texts that no dead letter and no record can have: they are left out, and
+ * an empty id becomes a new one. To another queue such a row would go as another message: it is not moved.
+ *
  * If an id has a deduplication record already, the message is a duplicate, which its endpoint would drop: it is
  * removed without a dead letter.
  *
@@ -17,6 +20,8 @@
  */
 #include "store/core/action.h"
 
+#include "base/arena.h"
+#include "base/storable.h"
 #include "base/text.h"
 #include "pawl/store_calls.h"
 
@@ -35,7 +40,9 @@ typedef struct parts {
     pawl_queue_send   *sends;
     pawl_text         *ids;
     bool              *known;
+    pawl_text         *unfit;    /* what each row has that cannot be stored; "": nothing */
     pawl_text          endpoint; /* the queue's reader */
+    size_t             taken;    /* of the rows, from the first; the others are released */
     size_t             mark_count, letter_count, send_count;
 } parts;
 
@@ -75,8 +82,9 @@ static bool take_parts(size_t count, pawl_arena *arena, parts *made)
     made->sends   = pawl_arena_take(arena, count * sizeof *made->sends);
     made->ids     = pawl_arena_take(arena, count * sizeof *made->ids);
     made->known   = pawl_arena_take(arena, count * sizeof *made->known);
+    made->unfit   = pawl_arena_take(arena, count * sizeof *made->unfit);
     return made->settles != NULL && made->marks != NULL && made->letters != NULL &&
-           made->sends != NULL && made->ids != NULL && made->known != NULL;
+           made->sends != NULL && made->ids != NULL && made->known != NULL && made->unfit != NULL;
 }
 
 static pawl_dead_set letter_of(const pawl_queue_take *take, pawl_text endpoint,
@@ -91,31 +99,80 @@ static pawl_dead_set letter_of(const pawl_queue_take *take, pawl_text endpoint,
                            .error    = error,
                            .attempts = row->attempts,
                            .crashes  = row->crashes,
-                           .history  = row->history,
+                           .history  = row->history.size <= PAWL_BODY_SIZE_MAX ? row->history
+                                                                               : PAWL_TEXT(""),
                            .at       = now};
 }
 
-/* The error of the dead letters. A long reason is cut here; the event has all of it. */
-static void print_error(const pawl_queue_take *take, char *text, size_t size)
+/* The error of a dead letter. A long reason is cut here; the event has all of it. */
+static pawl_text error_of(const pawl_queue_take *take, pawl_text unfit, pawl_arena *arena)
 {
-    int length = snprintf(text, size, "purged by %.*s%s%.*s", PAWL_TEXT_ARGS(take->by),
+    char text[PAWL_ERROR_TEXT_SIZE_MAX + 1];
+    int length = snprintf(text, sizeof text, "purged by %.*s%s%.*s%s%.*s", PAWL_TEXT_ARGS(take->by),
+                          unfit.size > 0 ? "; " : "", PAWL_TEXT_ARGS(unfit),
                           take->reason.size > 0 ? ": " : "", PAWL_TEXT_ARGS(take->reason));
-    if (length < 0 || (size_t)length >= size)
-        pawl__text_end_cut(text, size);
+    if (length < 0 || (size_t)length >= sizeof text)
+        pawl__text_end_cut(text, sizeof text);
+    return pawl_arena_text(arena, pawl_text_of(text));
 }
 
-static void make_changes(const pawl_queue_take *take, pawl_text error, pawl_time now, parts *made)
+/* Makes the message one that a dead letter and a record can have. */
+static pawl_code make_storable(pawl_store *store, pawl_time now, pawl_arena *arena,
+                               pawl_message *message, pawl_text *unfit)
+{
+    pawl_code code = pawl__message_make_storable(message, arena, unfit);
+    if (code == PAWL_OK)
+        code = pawl__message_fit_body(message, arena, unfit);
+    if (code == PAWL_OK && message->id.size == 0) {
+        message->id = pawl__arena_uuid(arena, pawl__store_new_id(store, now));
+        code        = message->id.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+    }
+    return code;
+}
+
+static pawl_code make_all_storable(pawl_store *store, pawl_time now, pawl_arena *arena, parts *made)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < made->rows.count; i++)
+        code = make_storable(store, now, arena, &made->rows.items[i].message, &made->unfit[i]);
+    return code;
+}
+
+/* Would a store take the row's message as it is? The name of the other queue is checked by the commit. */
+static bool is_sendable(const pawl_queue_take *take, const pawl_queue_row *row, pawl_time now)
+{
+    pawl_queue_send send    = {.queue = take->queue, .message = row->message, .due = row->due};
+    pawl_changes    changes = {PAWL__ONE_UNIT(now), .queue_send = {&send, 1}};
+    return pawl_changes_check(&changes, NULL) == PAWL_OK;
+}
+
+/* Rows that cannot be moved go to the end, behind the `taken` ones. */
+static size_t part_sendable(const pawl_queue_take *take, pawl_time now, pawl_queue_rows *rows)
+{
+    size_t taken = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        pawl_queue_row row = rows->items[i];
+        if (!is_sendable(take, &row, now))
+            continue;
+        rows->items[i]       = rows->items[taken];
+        rows->items[taken++] = row;
+    }
+    return taken;
+}
+
+static pawl_code make_changes(const pawl_queue_take *take, pawl_time now, pawl_arena *arena,
+                              parts *made)
 {
     for (size_t i = 0; i < made->rows.count; i++) {
         const pawl_queue_row *row = &made->rows.items[i];
         made->settles[i] =
-            (pawl_queue_settle){.action = PAWL_QUEUE_DONE, .queue = take->queue, .seq = row->seq};
-        if (take->action == PAWL_TAKE_MOVE) {
+            (pawl_queue_settle){.action = i < made->taken ? PAWL_QUEUE_DONE : PAWL_QUEUE_RELEASE,
+                                .queue  = take->queue,
+                                .seq    = row->seq};
+        if (take->action == PAWL_TAKE_MOVE && i < made->taken)
             made->sends[made->send_count++] =
                 (pawl_queue_send){.queue = take->to, .message = row->message, .due = row->due};
-            continue;
-        }
-        if (made->known[i])
+        if (take->action == PAWL_TAKE_MOVE || made->known[i])
             continue;
         made->marks[made->mark_count++] = (pawl_inbox_entry){
             .endpoint   = made->endpoint,
@@ -123,9 +180,14 @@ static void make_changes(const pawl_queue_take *take, pawl_text error, pawl_time
             .outcome =
                 take->action == PAWL_TAKE_DEAD_LETTER ? PAWL_INBOX_DEAD : PAWL_INBOX_DISCARDED,
             .at = now};
-        if (take->action == PAWL_TAKE_DEAD_LETTER)
-            made->letters[made->letter_count++] = letter_of(take, made->endpoint, row, error, now);
+        if (take->action != PAWL_TAKE_DEAD_LETTER)
+            continue;
+        pawl_text error = error_of(take, made->unfit[i], arena);
+        if (error.data == NULL)
+            return PAWL_ENOMEM;
+        made->letters[made->letter_count++] = letter_of(take, made->endpoint, row, error, now);
     }
+    return PAWL_OK;
 }
 
 /* {"ids":["m-1", ...]}; data NULL: out of memory. */
@@ -135,7 +197,7 @@ static pawl_text body_of(const parts *made, pawl_arena *arena)
     yyjson_mut_val *list = doc != NULL ? yyjson_mut_arr(doc) : NULL;
     bool            is_ok =
         list != NULL && yyjson_mut_obj_add_val(doc, yyjson_mut_doc_get_root(doc), "ids", list);
-    for (size_t i = 0; is_ok && i < made->rows.count; i++)
+    for (size_t i = 0; is_ok && i < made->taken; i++)
         is_ok = yyjson_mut_arr_add_strn(doc, list, made->ids[i].data, made->ids[i].size);
     return pawl__texts_done(doc, is_ok, arena);
 }
@@ -143,9 +205,9 @@ static pawl_text body_of(const parts *made, pawl_arena *arena)
 static yyjson_mut_doc *headers_of(const pawl_queue_take *take, const parts *made)
 {
     yyjson_mut_doc *doc = pawl__texts_begin();
-    return pawl__texts_kept(
-        doc, doc != NULL && pawl__texts_put_number(doc, "count", (int64_t)made->rows.count) &&
-                 pawl__texts_put(doc, "to", take->to));
+    return pawl__texts_kept(doc, doc != NULL &&
+                                     pawl__texts_put_number(doc, "count", (int64_t)made->taken) &&
+                                     pawl__texts_put(doc, "to", take->to));
 }
 
 pawl_code pawl__queue_endpoint(pawl_store *store, pawl_text queue, pawl_arena *arena,
@@ -165,12 +227,13 @@ static pawl_code commit(pawl_store *store, const pawl_queue_take *take, pawl_tim
     const pawl__action action = action_of(take);
     pawl_event_append  event  = {.version = 0};
     pawl_code          code   = PAWL_OK;
-    char               text[PAWL_ERROR_TEXT_SIZE_MAX + 1];
+    if (take->action != PAWL_TAKE_MOVE)
+        code = make_all_storable(store, now, arena, made);
     for (size_t i = 0; i < made->rows.count; i++) {
         made->ids[i]   = made->rows.items[i].message.id;
         made->known[i] = false;
     }
-    if (take->action != PAWL_TAKE_MOVE)
+    if (code == PAWL_OK && take->action != PAWL_TAKE_MOVE)
         code = pawl__queue_endpoint(store, take->queue, arena, &made->endpoint, error);
     if (code == PAWL_OK && take->action != PAWL_TAKE_MOVE)
         code = pawl_store_inbox_known(store, made->endpoint, made->ids, made->rows.count,
@@ -181,11 +244,11 @@ static pawl_code commit(pawl_store *store, const pawl_queue_take *take, pawl_tim
     if (code == PAWL_OK)
         event.event.body = body_of(made, arena);
     if (code == PAWL_OK && event.event.body.data == NULL)
-        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+        code = PAWL_ENOMEM;
+    if (code == PAWL_OK)
+        code = make_changes(take, now, arena, made);
     if (code != PAWL_OK)
-        return code;
-    print_error(take, text, sizeof text);
-    make_changes(take, pawl_text_of(text), now, made);
+        return code == PAWL_ENOMEM ? pawl_error_set(error, code, "out of memory") : code;
     pawl_changes changes = {PAWL__ONE_UNIT(now),
                             .queue_settle = {made->settles, made->rows.count},
                             .inbox_entry  = {made->marks, made->mark_count},
@@ -231,8 +294,11 @@ static pawl_code take_all(pawl_store *store, const pawl_queue_take *take, const 
     for (size_t i = 0; i < made->rows.count; i++)
         made->settles[i] =
             (pawl_queue_settle){.queue = take->queue, .seq = made->rows.items[i].seq};
-    code = commit(store, take, now, arena, made, error);
-    if (code != PAWL_OK)
+    made->taken =
+        take->action == PAWL_TAKE_MOVE ? part_sendable(take, now, &made->rows) : made->rows.count;
+    if (made->taken > 0)
+        code = commit(store, take, now, arena, made, error);
+    if (code != PAWL_OK || made->taken == 0)
         give_back(store, now, made);
     return code == PAWL_OK
                ? code
@@ -266,9 +332,9 @@ pawl_code pawl_store_queue_take(pawl_store *store, const pawl_queue_take *take, 
         code = take_all(store, take, seqs, count, now, &made, arena, error);
     }
     if (code == PAWL_OK)
-        *taken = made.rows.count;
+        *taken = made.taken;
     if (code == PAWL_OK && take->action == PAWL_TAKE_DEAD_LETTER)
-        *copies = made.rows.count - made.letter_count;
+        *copies = made.taken - made.letter_count;
     pawl_arena_destroy(arena);
     return code;
 }

@@ -3,12 +3,13 @@
  * A message of a broker, or a queue row that another program inserted with SQL, may have an id or a type that no dead
  * letter and no deduplication record can have.
  *
- * Threads: any. Tests: tests/unit/runtime/test_runtime_unfit.c, tests/unit/runtime/test_runtime_intake.c
+ * Threads: any. Tests: tests/unit/runtime/test_runtime_unfit.c, tests/unit/runtime/test_runtime_intake.c,
+ * tests/system/command_queue_unfit.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_ENGINE_STORABLE_H
-#define PAWL_ENGINE_STORABLE_H
+#ifndef PAWL_BASE_STORABLE_H
+#define PAWL_BASE_STORABLE_H
 
 #include "pawl/base.h"
 #include "pawl/message.h"
@@ -17,5 +18,7 @@
  * them with its limit, or an id that is empty, and is empty for a message that can be stored as it is. The caller gives
  * a message without an id a new one. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__message_make_storable(pawl_message *message, pawl_arena *arena, pawl_text *why);
+/* Empties a body that is too long; `*why` tells it, and is left alone otherwise. PAWL_ENOMEM is the only failure. */
+pawl_code pawl__message_fit_body(pawl_message *message, pawl_arena *arena, pawl_text *why);
 
 #endif

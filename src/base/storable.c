@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/storable.h"
+#include "base/storable.h"
 
 #include "pawl/limits.h"
 
@@ -48,4 +48,17 @@ pawl_code pawl__message_make_storable(pawl_message *message, pawl_arena *arena, 
             *why = found;
     }
     return PAWL_OK;
+}
+
+/* The body is that of a row which another program wrote. */
+pawl_code pawl__message_fit_body(pawl_message *message, pawl_arena *arena, pawl_text *why)
+{
+    if (message->body.size <= PAWL_BODY_SIZE_MAX)
+        return PAWL_OK;
+    *why          = pawl_arena_printf(arena,
+                                      "its body has %zu bytes, the limit is %d: its body is left out of "
+                                               "this dead letter, and gone",
+                                      message->body.size, PAWL_BODY_SIZE_MAX);
+    message->body = (pawl_text){.data = "", .size = 0};
+    return why->data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
