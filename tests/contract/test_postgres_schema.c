@@ -85,6 +85,21 @@ ON_FIXTURE(applying_twice_changes_nothing, fixture *p)
     free(out);
 }
 
+/* The server's text of a lock that is not free names no table. */
+ON_FIXTURE(a_lock_that_is_not_free_names_its_table, fixture *p)
+{
+    pawl_schema_spec spec = {.tables = both_tables, .table_count = 2, .deadline = PAWL_SECONDS(3)};
+    apply_schema(p, p->url, both_tables, 2);
+    raw_run(p->pg, "drop index pawl_queue_due");
+    raw_run(p->pg, "begin; lock table pawl_queue in row exclusive mode");
+    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
+                PAWL_EBUSY);
+    expect_text(p, "nothing was changed");
+    expect_text(p, ": table pawl_queue: postgres: ");
+    raw_run(p->pg, "commit");
+    apply_schema(p, p->url, both_tables, 2);
+}
+
 static int64_t object_count(fixture *p)
 {
     return raw_number(p->pg, "select (select count(*) from pg_class where relnamespace = "

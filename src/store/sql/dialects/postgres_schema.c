@@ -26,7 +26,8 @@ pawl_code pawl__pg_limit_waits(const pawl__sql_schema *schema, int64_t patience_
     pawl_code code = text.is_failed ? pawl__sql_no_memory(schema->store, "a text", error)
                                     : schema->ops->execute(schema->store, text.data, error);
     pawl__sql_text_free(&text);
-    return code;
+    /* The server's text of a lock that is not free names no table. */
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "table %squeue", schema->prefix);
 }
 
 pawl_code pawl__pg_rest(const pawl__sql_schema *schema, int64_t ms, pawl_error *error)
