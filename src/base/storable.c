@@ -8,16 +8,14 @@
 
 typedef struct field {
     const char *name;
-    size_t      offset, size_min, size_max;
+    size_t      size_min, size_max;
 } field;
 
 /* An empty type has an error text of its own (engine/lookup.c). */
-static const field fields[] = {
-    {"message id", offsetof(pawl_message, id), 1, PAWL_MESSAGE_ID_SIZE_MAX},
-    {"type", offsetof(pawl_message, type), 0, PAWL_NAME_SIZE_MAX},
-    {"correlation id", offsetof(pawl_message, correlation_id), 0, PAWL_MESSAGE_ID_SIZE_MAX},
-    {"causation id", offsetof(pawl_message, causation_id), 0, PAWL_MESSAGE_ID_SIZE_MAX},
-    {"headers", offsetof(pawl_message, headers), 0, PAWL_HEADERS_SIZE_MAX},
+static const field fields[PAWL__STORABLE_COUNT] = {
+    {"message id", 1, PAWL_MESSAGE_ID_SIZE_MAX},     {"type", 0, PAWL_NAME_SIZE_MAX},
+    {"correlation id", 0, PAWL_MESSAGE_ID_SIZE_MAX}, {"causation id", 0, PAWL_MESSAGE_ID_SIZE_MAX},
+    {"headers", 0, PAWL_HEADERS_SIZE_MAX},
 };
 
 /* Empties a text that cannot be stored, and tells why; the answer's data is NULL if memory is short. */
@@ -36,12 +34,12 @@ static pawl_text empty_unfit(const field *of, pawl_text *text, pawl_arena *arena
                              was.size, of->size_min > 0 ? "1 to " : "", of->size_max);
 }
 
-pawl_code pawl__message_make_storable(pawl_message *message, pawl_arena *arena, pawl_text *why)
+pawl_code pawl__make_storable(pawl_text *const texts[PAWL__STORABLE_COUNT], pawl_arena *arena,
+                              pawl_text *why)
 {
     *why = (pawl_text){.data = "", .size = 0};
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        pawl_text *text  = (pawl_text *)(void *)((char *)message + fields[i].offset);
-        pawl_text  found = empty_unfit(&fields[i], text, arena);
+    for (size_t i = 0; i < PAWL__STORABLE_COUNT; i++) {
+        pawl_text found = empty_unfit(&fields[i], texts[i], arena);
         if (found.data == NULL)
             return PAWL_ENOMEM;
         if (why->size == 0)
@@ -51,14 +49,14 @@ pawl_code pawl__message_make_storable(pawl_message *message, pawl_arena *arena, 
 }
 
 /* The body is that of a row which another program wrote. */
-pawl_code pawl__message_fit_body(pawl_message *message, pawl_arena *arena, pawl_text *why)
+pawl_code pawl__fit_body(pawl_text *body, pawl_arena *arena, pawl_text *why)
 {
-    if (message->body.size <= PAWL_BODY_SIZE_MAX)
+    if (body->size <= PAWL_BODY_SIZE_MAX)
         return PAWL_OK;
-    *why          = pawl_arena_printf(arena,
-                                      "its body has %zu bytes, the limit is %d: its body is left out of "
-                                               "this dead letter, and gone",
-                                      message->body.size, PAWL_BODY_SIZE_MAX);
-    message->body = (pawl_text){.data = "", .size = 0};
+    *why  = pawl_arena_printf(arena,
+                              "its body has %zu bytes, the limit is %d: its body is left out of "
+                               "this dead letter, and gone",
+                              body->size, PAWL_BODY_SIZE_MAX);
+    *body = (pawl_text){.data = "", .size = 0};
     return why->data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }

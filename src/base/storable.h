@@ -12,13 +12,19 @@
 #define PAWL_BASE_STORABLE_H
 
 #include "pawl/base.h"
-#include "pawl/message.h"
+
+/* The texts of a pawl_message. */
+#define PAWL__STORABLE_COUNT 5
+#define PAWL__STORABLE_TEXTS(message_)                                                \
+    ((pawl_text *[]){&(message_)->id, &(message_)->type, &(message_)->correlation_id, \
+                     &(message_)->causation_id, &(message_)->headers})
 
 /* Empties all texts of the message, except its body, that are too long or not valid UTF-8. `*why` names the first of
  * them with its limit, or an id that is empty, and is empty for a message that can be stored as it is. The caller gives
  * a message without an id a new one. PAWL_ENOMEM is the only failure. */
-pawl_code pawl__message_make_storable(pawl_message *message, pawl_arena *arena, pawl_text *why);
+pawl_code pawl__make_storable(pawl_text *const texts[PAWL__STORABLE_COUNT], pawl_arena *arena,
+                              pawl_text *why);
 /* Empties a body that is too long; `*why` tells it, and is left alone otherwise. PAWL_ENOMEM is the only failure. */
-pawl_code pawl__message_fit_body(pawl_message *message, pawl_arena *arena, pawl_text *why);
+pawl_code pawl__fit_body(pawl_text *body, pawl_arena *arena, pawl_text *why);
 
 #endif

@@ -65,7 +65,8 @@ static pawl__unit *add_unit(pawl__batch *batch, pawl__unit_kind kind)
 static pawl_code make_storable(const pawl__batch *batch, pawl__unit *unit)
 {
     const pawl__engine *engine = batch->engine;
-    pawl_code code = pawl__message_make_storable(&unit->message, batch->arena, &unit->unfit);
+    pawl_code           code =
+        pawl__make_storable(PAWL__STORABLE_TEXTS(&unit->message), batch->arena, &unit->unfit);
     if (code != PAWL_OK || unit->message.id.size > 0)
         return code;
     unit->message.id =

@@ -99,7 +99,7 @@ static pawl_code put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t g
     pawl_message message  = unit->message;
     pawl_text    error    = unit->error;
     if (dead_headers(batch, unit, &message.headers) != PAWL_OK ||
-        pawl__message_fit_body(&message, batch->arena, &error) != PAWL_OK)
+        pawl__fit_body(&message.body, batch->arena, &error) != PAWL_OK)
         return PAWL_ENOMEM;
     if (unit->kind == PAWL__UNIT_MESSAGE)
         message.causation_id = pawl__dead_cause(message.id, message.causation_id, message.headers);

@@ -77,7 +77,7 @@ bool pawl__intake_is_fit(const pawl__intake *it, const pawl_taken *taken)
 static pawl_code make_keepable(pawl__intake *it, pawl_message *message)
 {
     pawl_text why;
-    pawl_code code = pawl__message_make_storable(message, it->arena, &why);
+    pawl_code code = pawl__make_storable(PAWL__STORABLE_TEXTS(message), it->arena, &why);
     return code == PAWL_OK && message->id.size == 0 ? make_id(it, &message->id) : code;
 }
 

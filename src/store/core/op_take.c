@@ -40,7 +40,7 @@ typedef struct parts {
     pawl_queue_send   *sends;
     pawl_text         *ids;
     bool              *known;
-    pawl_text         *unfit;    /* what each row has that cannot be stored; "": nothing */
+    pawl_text         *unfit;    /* the reasons; empty: the row can be stored */
     pawl_text          endpoint; /* the queue's reader */
     size_t             taken;    /* of the rows, from the first; the others are released */
     size_t             mark_count, letter_count, send_count;
@@ -120,9 +120,9 @@ static pawl_text error_of(const pawl_queue_take *take, pawl_text unfit, pawl_are
 static pawl_code make_storable(pawl_store *store, pawl_time now, pawl_arena *arena,
                                pawl_message *message, pawl_text *unfit)
 {
-    pawl_code code = pawl__message_make_storable(message, arena, unfit);
+    pawl_code code = pawl__make_storable(PAWL__STORABLE_TEXTS(message), arena, unfit);
     if (code == PAWL_OK)
-        code = pawl__message_fit_body(message, arena, unfit);
+        code = pawl__fit_body(&message->body, arena, unfit);
     if (code == PAWL_OK && message->id.size == 0) {
         message->id = pawl__arena_uuid(arena, pawl__store_new_id(store, now));
         code        = message->id.data != NULL ? PAWL_OK : PAWL_ENOMEM;
