@@ -89,7 +89,8 @@ bool model_set_job(const pawl_timeout_set *it)
     const char *named  = memmem(it->headers.data, it->headers.size, "_job/", 5);
     int64_t     number = number_of_timeout(it->id);
     bool        is_new = number == 0;
-    if (memmem(it->saga_type.data, it->saga_type.size, "_job", 4) == NULL)
+    if (it->saga_type.size == 0 ||
+        memmem(it->saga_type.data, it->saga_type.size, "_job", 4) == NULL)
         return false;
     if (is_new && named != NULL)
         number = strtoll(named + 5, NULL, 10);

@@ -66,7 +66,7 @@ handles ./by_pkg_config.so by_pkg_config.db
 echo "== the examples, each by the line at the head of its file"
 cp -r "$orders/.." examples
 for file in examples/{*/main,billing/billing}.c; do
-    line=$(sed -n '/against an installed pawl:$/,/SPDX/s/^ \*     //p' "$file" | tr -d '\\\n')
+    line=$(sed -n '/with an installed pawl:$/,/SPDX/s/^ \*     //p' "$file" | tr -d '\\\n')
     [ -n "$line" ] || die "$file says no line to compile it"
     # shellcheck disable=SC2046 # words
     pkg-config --exists $(sed -n 's/.*--libs \(.*\))$/\1/p' <<<"$line") || { echo "$file: not all packages"; continue; }
