@@ -63,8 +63,8 @@ def check(url, title, query, page):
 
 
 def alerts_of(page):
-    """The indented lines below "Alerts to begin with:"."""
-    lines = page.partition("Alerts to begin with:\n\n")[2].split("\n\n")[0].splitlines()
+    """The indented lines below "Example alerts:"."""
+    lines = page.partition("Example alerts:\n\n")[2].split("\n\n")[0].splitlines()
     return [line.split("#")[0].strip() for line in lines if line.startswith("    ")]
 
 
