@@ -4,9 +4,9 @@
  * that conflicted often lately, is locked: its row is loaded with SKIP LOCKED. If another worker has
  * a saga, all units that could touch it are deferred by 20 ms; they keep their queue order, and no
  * attempt is counted. A commit of new due times would cost the losers as much work as the winner, so
- * a batch without any other unit only releases its claims (give_way).
+ * a batch without any other unit only releases its claims (release).
  *
- *     leave -> load -> leave -> put_back -> run (unit_put_back) -> give_way
+ *     mark -> load -> mark -> put_back -> run (unit_put_back) -> release
  *
  * SPDX-License-Identifier: Apache-2.0
  */
