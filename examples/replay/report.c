@@ -35,7 +35,7 @@ static void expect_equal(replay_report *report, const char *what, int64_t found,
 
 /* ---- Reading back ---------------------------------------------------------- */
 
-/* One read of a store. Reads are retried one by one, so that even a store that ends its sessions every second is read
+/* A read of a store. Reads are retried one by one, so that even a store that ends its sessions every second is read
  * completely. */
 typedef struct reading {
     const replay_run *run;

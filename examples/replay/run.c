@@ -266,7 +266,7 @@ static pawl_code receive(replay_run *run, int64_t wait, pawl_error *error)
 
 /* ---- Stepping ----------------------------------------------------------------- */
 
-/* One of the two endpoints, and a question about it. */
+/* An endpoint of the run, of two, and a question about it. */
 typedef struct side {
     replay_run    *run;
     pawl_endpoint *endpoint;

@@ -77,7 +77,7 @@ pawl_code pawl__topology_read(const pawl_application *application, pawl_arena *a
 void pawl__topology_route(pawl__topology *topology, const pawl_route *routes, size_t count,
                           pawl_arena *arena);
 
-/* So many base types of a message are told of: those of a record that nobody checked may form a circle. */
+/* Base types of a message that are followed at most: those of a record that nobody checked may form a circle. */
 #define PAWL__TOPOLOGY_BASES_MAX 16
 
 /* Where a destination leads from an endpoint. */

@@ -225,7 +225,7 @@ static void a_lost_snapshot_removes_nothing(suite *s)
     EXPECT_EQ(s, second.count, 2);
     EXPECT_CODE(s, try_remove(s, a, &first), PAWL_ECONFLICT);
     EXPECT_EQ(s, count(s, a), 2);
-    /* One row of two is gone; the other is not removed. */
+    /* After the first row is removed, a removal of both is refused, and the second row stays. */
     pawl_aggregator_leased_batch half = second;
     half.count                        = 1;
     EXPECT_OK(s, try_remove(s, b, &half));

@@ -417,7 +417,7 @@ static void holds_of_a_commit_are_apart(suite *s)
     expect_state(s, a, PAWL_OUTBOX_BLOCKED, (const unsigned[]){4, 5, 6}, 3);
 }
 
-/* One commit of the dispatcher may settle a row of a source, which unblocks the source, and postpone a later row. */
+/* A commit of the dispatcher may settle a row of a source, which unblocks the source, and postpone a later row. */
 static void a_release_undoes_the_holds_before_it(suite *s)
 {
     pawl_store *a   = suite_open(s);

@@ -84,7 +84,7 @@ static void a_locked_row_is_busy_until_the_commit(suite *s)
     EXPECT_EQ(s, suite_queue(s, a, QUEUE).count, 2);
 }
 
-/* One load has free rows, locked ones, missing ones and duplicates. */
+/* A load has free, locked, missing and duplicate rows. */
 static void each_row_is_answered_for_itself(suite *s)
 {
     enum { COUNT = 6 };

@@ -296,7 +296,7 @@ static void a_claim_says_when_to_look_next(suite *s)
                .due = SUITE_NOW + 1);
     COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(6), .destination = TEXT("orders2"),
                .due = SUITE_NOW + 2);
-    /* One due timeout remains, so its time is next_due. */
+    /* The time of the due timeout that remains is next_due. */
     EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 1).next_due, SUITE_NOW - 1);
     EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 10).next_due, SUITE_NOW + 20);
     EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW + 20, 10).next_due, SUITE_NOW + 30);

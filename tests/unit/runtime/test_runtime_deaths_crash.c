@@ -193,7 +193,8 @@ static void run_course(const char *url, const course *of)
     world_close(it);
 }
 
-/* One life ends in a batch without care, one in a marked one, three alone; a letter has its deaths from these. */
+/* A process dies in a batch without markers, one in a marked batch, three with the message isolated: the crashes that
+ * the dead letter counts. */
 static const course courses[] = {
     {"the first of one", 64, 1, 0, {{-1, 1}}, 1, 5, false},
     {"one of a marked batch", 64, 40, 0, {{-1, 21}}, 1, 5, false},
