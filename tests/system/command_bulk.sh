@@ -277,3 +277,19 @@ expect 0 '"total":10\}$' pawl bulk start --json -- dead retry --type parcel
 id=$(id_of)
 expect 0 '"retried":9,"no_longer_dead":0,"already_queued":1,' pawl bulk run "$id" --json
 state_is "$id" finished 9 || die "it says something else: $(cat "$work/shown")"
+
+echo "== the actions that were started together are listed, each of them, the newest first"
+before=$(pawl bulk list --json | wc -l)
+for i in 1 2 3 4 5 6; do
+    "$build_dir/pawl" bulk start --json --reason "r$i" -- dead discard --all >>"$work/started" 2>&1 &
+done
+wait
+[ "$(grep -c '"total":' "$work/started")" = 6 ] || die "not each was started: $(cat "$work/started")"
+expect 0 '' pawl bulk list --json
+lines $((before + 6))
+sed -nE 's/.*"started":"([^"]*)".*/\1/p' "$work/out" | sort -rc || die "they are not in order"
+newest=$(sed -nE '1s/^\{"id":"([^"]*)".*/\1/p' "$work/out")
+expect 0 "\"id\":\"$newest\"" pawl bulk list --limit 1 --json
+lines 1
+expect 0 '' pawl events list --operators --limit 100 --json
+[ "$(grep -c 'pawl.bulk_list' "$work/out")" = 0 ] || die "the list is an action of an operator"

@@ -99,11 +99,9 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
         code                  = pawl_store_events(it->store, &it->query, arena, &found, error);
         is_last               = found.count < count_max;
         for (size_t i = 0; code == PAWL_OK && i < found.count && *count < count_max; i++) {
-            static const size_t prefix = sizeof PAWL__BULK_STREAMS; /* includes the slash */
-            pawl_text           id     = {.data = found.items[i].stream.data + prefix,
-                                          .size = found.items[i].stream.size - prefix};
-            it->query.after            = found.items[i].seq;
-            code = pawl__bulk_load(it->store, id, arena, &made[*count], &events, error);
+            it->query.after = found.items[i].version;
+            code = pawl__bulk_load(it->store, pawl__bulk_listed(&found.items[i], arena), arena,
+                                   &made[*count], &events, error);
             *count += !it->is_open || made[*count].state == PAWL__BULK_OPEN;
         }
     }
@@ -116,7 +114,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     const pawl__bulk_fields *fields = context;
     pawl__view               view   = pawl__view_of(&bulk_actions, fields->is_json, arena);
     listing                  it     = {.store = store,
-                                       .query = {.type = PAWL_TEXT(PAWL__BULK_STARTED_EVENT), .is_backward = true},
+                                       .query = {.stream = PAWL_TEXT(PAWL__BULK_LIST), .is_backward = true},
                                        .is_open = fields->is_open};
     return pawl__rows_list(&view, fields->limit, next_page, &it, error);
 }

@@ -20,6 +20,8 @@
 #include "cli/cli.h"
 
 #define PAWL__BULK_STREAMS "pawl.bulk"
+#define PAWL__BULK_LIST "pawl.bulk_list/all" /* stream of an event per action, with the ID */
+#define PAWL__BULK_LISTED_EVENT "pawl.bulk_listed"
 #define PAWL__BULK_STARTED_EVENT "pawl.bulk_started"
 #define PAWL__BULK_PROGRESS_EVENT "pawl.bulk_progress"
 #define PAWL__BULK_FINISHED_EVENT "pawl.bulk_finished"
@@ -58,6 +60,9 @@ extern const char *const pawl__bulk_state_names[]; /* ends with NULL */
 /* PAWL_ENOTFOUND: there is no such action. */
 pawl_code pawl__bulk_load(pawl_store *store, pawl_text id, pawl_arena *arena, pawl__bulk_row *row,
                           pawl_event_rows *events, pawl_error *error);
+
+/* The action that an event of PAWL__BULK_LIST names. */
+pawl_text pawl__bulk_listed(const pawl_event_row *event, pawl_arena *arena);
 
 /* An event, with up to three members of its own. */
 typedef struct pawl__bulk_note {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES_MAX 5 /* tries while another process writes to the stream */
+#define TRIES_MAX 20 /* tries while another process writes to the stream */
 
 const char *const pawl__bulk_state_names[] = {[PAWL__BULK_OPEN]     = "open",
                                               [PAWL__BULK_FINISHED] = "finished",
@@ -126,26 +126,55 @@ static pawl_code check_open(pawl_store *store, pawl_text id, bool is_progress, i
     return code;
 }
 
+/* The event of PAWL__BULK_LIST that names the action. It names no operator: the action's own first event does. */
+static pawl_code list_event(pawl_store *store, pawl_text id, pawl_time now, pawl_arena *arena,
+                            pawl_event_append *event, pawl_error *error)
+{
+    pawl_stream_read read   = {.stream = PAWL_TEXT(PAWL__BULK_LIST), .after = INT64_MAX};
+    pawl_stream      stream = {.version = 0};
+    pawl_code        code   = pawl_store_stream_load(store, &read, 1, arena, &stream, error);
+    *event                  = (pawl_event_append){
+                         .stream   = read.stream,
+                         .version  = stream.version + 1,
+                         .is_first = true,
+                         .event    = {.type         = PAWL_TEXT(PAWL__BULK_LISTED_EVENT),
+                                      .type_version = 1,
+                                      .headers      = pawl__must_printf(arena, "{\"id\":\"%.*s\"}", PAWL_TEXT_ARGS(id)),
+                                      .at           = now}};
+    return code;
+}
+
+pawl_text pawl__bulk_listed(const pawl_event_row *event, pawl_arena *arena)
+{
+    yyjson_doc *doc = pawl__texts_read(event->event.headers);
+    pawl_text   id  = pawl__texts_text(yyjson_doc_get_root(doc), "id", arena);
+    yyjson_doc_free(doc);
+    return id;
+}
+
 pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_note *what,
                             pawl_error *error)
 {
-    pawl_code code = PAWL_ECONFLICT;
+    bool      is_start = strcmp(what->type, PAWL__BULK_STARTED_EVENT) == 0;
+    pawl_code code     = PAWL_ECONFLICT;
     for (int i = 0; code == PAWL_ECONFLICT && i < TRIES_MAX; i++) {
         pawl_arena        *arena  = pawl__must_create();
         pawl_time          now    = pawl_clock_now(NULL);
         const pawl__action action = {PAWL__BULK_STREAMS, "bulk action", id,
                                      what->type,         what->by,      what->reason};
-        pawl_event_append  event;
-        pawl_changes       changes = {PAWL__ONE_UNIT(now), .event_append = {&event, 1}};
-        yyjson_mut_doc    *doc     = pawl__texts_begin();
+        pawl_event_append  events[2];
+        pawl_changes    changes = {PAWL__ONE_UNIT(now), .event_append = {events, is_start ? 2 : 1}};
+        yyjson_mut_doc *doc     = pawl__texts_begin();
         for (size_t j = 0; doc != NULL && j < 3 && what->keys[j] != NULL; j++)
             (void)pawl__texts_put(doc, what->keys[j], what->values[j]);
         if (doc != NULL)
             (void)pawl__texts_put(doc, "id", id);
-        code = pawl__action_event(store, &action, doc, now, arena, &event, error);
-        if (code == PAWL_OK && strcmp(what->type, PAWL__BULK_STARTED_EVENT) != 0)
+        code = pawl__action_event(store, &action, doc, now, arena, &events[0], error);
+        if (code == PAWL_OK && is_start)
+            code = list_event(store, id, now, arena, &events[1], error);
+        else if (code == PAWL_OK)
             code = check_open(store, id, strcmp(what->type, PAWL__BULK_PROGRESS_EVENT) == 0,
-                              event.version, arena, error);
+                              events[0].version, arena, error);
         if (code == PAWL_OK)
             code = pawl_store_commit(store, &changes, NULL, error);
         pawl_arena_destroy(arena);

@@ -1,8 +1,5 @@
 /* bulk.c - runs the bulk actions of the store: those that this console began, and open ones that it finds.
  *
- * No index has the open actions: a look for them reads all events. The next look waits LOOK_SHARE times as long as the
- * last one took. Actions that are begun here run without a look, unless too many run already, or an outage ends them.
- *
  * Each runs as `pawl bulk run ID` until it is finished or stopped, or the console ends; the next console resumes it.
  * Two consoles on one store do no harm: rows that one has changed no longer match for the other.
  *
@@ -14,22 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PERIOD_S 20   /* between two looks for actions that another program began, at least */
-#define LOOK_SHARE 20 /* the store is busy with looks for a twentieth of the time */
-#define WAIT_MAX_S 300
+#define PERIOD_S 20 /* between two looks for open actions */
 
 typedef struct work {
     pawl__console *console;
     char           id[64];
 } work;
-
-/* Lets the next look come after PERIOD_S. */
-static void want_look(pawl__console *console)
-{
-    pthread_mutex_lock(&console->mutex);
-    console->wants_look = true;
-    pthread_mutex_unlock(&console->mutex);
-}
 
 static void end_work(work *it)
 {
@@ -72,8 +59,6 @@ static void *run_one(void *context)
     else if (is_well && result.exit_code != 0)
         fprintf(stderr, "bulk action %s ended with exit code %d: %.*s%s", shown, result.exit_code,
                 PAWL_TEXT_ARGS(result.err), is_line ? "" : "\n");
-    if (result.exit_code == 3 || result.exit_code == 5 || result.exit_code < 0)
-        want_look(it->console); /* the store was unavailable, or the process was killed */
     pawl_arena_destroy(arena);
     end_work(it);
     return NULL;
@@ -99,10 +84,7 @@ static void begin_one(pawl__console *console, const char *id)
     it->console = console;
     memcpy(it->id, id, strlen(id) + 1);
     pthread_mutex_lock(&console->mutex);
-    bool is_new  = !is_taken(console, id);
-    bool is_full = console->bulk_count == PAWL__CONSOLE_BULKS_MAX;
-    console->wants_look |= is_new && is_full;
-    is_new &= !is_full;
+    bool is_new = !is_taken(console, id) && console->bulk_count < PAWL__CONSOLE_BULKS_MAX;
     if (is_new)
         memcpy(console->bulk_ids[console->bulk_count++], it->id, sizeof it->id);
     pthread_mutex_unlock(&console->mutex);
@@ -131,26 +113,14 @@ void pawl__console_bulk_begin(pawl__console *console, pawl_text lines, pawl_aren
     yyjson_doc_free(doc);
 }
 
-/* Seconds until the next look, after one that took `took` seconds. */
-static int64_t wait_behind(int64_t took)
-{
-    if (took * LOOK_SHARE > WAIT_MAX_S)
-        return WAIT_MAX_S;
-    return took * LOOK_SHARE > PERIOD_S ? took * LOOK_SHARE : PERIOD_S;
-}
-
-/* Looks for open actions and begins them. Returns the seconds until the next look. */
-static int64_t begin_open(pawl__console *console)
+/* Looks for open actions and begins them. */
+static void begin_open(pawl__console *console)
 {
     pawl_error         error   = PAWL_ERROR_INIT;
     pawl_arena        *arena   = pawl_arena_create(0);
     pawl__console_call call    = {.count = 0};
     pawl__child_result result  = {.exit_code = -1};
-    const char *const  words[] = {"bulk", "list", "--open", "--deadline=10m", NULL};
-    int64_t            begun   = pawl__steady_now();
-    pthread_mutex_lock(&console->mutex);
-    console->wants_look = false;
-    pthread_mutex_unlock(&console->mutex);
+    const char *const  words[] = {"bulk", "list", "--open", NULL};
     bool is_well = arena != NULL && pawl__console_verb_words(console, &call, arena, words);
     if (is_well && pawl__console_run_long(console, &call, arena, &result, &error) != PAWL_OK)
         pawl__say(stderr, "pawl: open bulk actions cannot be looked for: %s", error.text);
@@ -160,22 +130,17 @@ static int64_t begin_open(pawl__console *console)
         pawl__say(stderr, "pawl: open bulk actions cannot be looked for: %.*s",
                   PAWL_TEXT_ARGS(pawl__child_said(&result)));
     pawl_arena_destroy(arena);
-    return result.exit_code == 0 ? wait_behind((pawl__steady_now() - begun) / 1000000) : PERIOD_S;
 }
 
 static void *run(void *context)
 {
     pawl__console *console = context;
     while (!pawl__console_is_over(console)) {
-        int64_t wait = begin_open(console), when = pawl__steady_now();
+        begin_open(console);
+        int64_t when = pawl__steady_now() + PAWL_SECONDS(PERIOD_S);
         pthread_mutex_lock(&console->mutex);
-        for (int64_t waited = 0; waited < wait && !console->is_over; waited += PERIOD_S) {
-            if (waited > 0 && console->wants_look)
-                break;
-            when += PAWL_SECONDS(PERIOD_S);
-            while (pawl__console_wait(console, &console->is_bulk, when))
-                continue;
-        }
+        while (pawl__console_wait(console, &console->is_bulk, when))
+            continue;
         pthread_mutex_unlock(&console->mutex);
     }
     return NULL;

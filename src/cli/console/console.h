@@ -87,7 +87,6 @@ typedef struct pawl__console {
     pthread_cond_t is_bulk;
     char           bulk_ids[PAWL__CONSOLE_BULKS_MAX][64];
     size_t         bulk_count;
-    bool           wants_look; /* look for open actions soon */
     bool           has_bulk_thread;
 } pawl__console;
 

@@ -183,7 +183,6 @@ TEST(a_bulk_action_on_the_letters_of_a_saga_has_the_prefix)
 
 /* ---- Bulk actions ------------------------------------------------------------------ */
 
-/* A look for open ones reads all events. */
 TEST(a_bulk_action_that_is_begun_here_runs_without_a_look)
 {
     const char *said;
@@ -199,8 +198,8 @@ TEST(a_bulk_action_that_is_begun_here_runs_without_a_look)
     assert_false(has_all_time);
 }
 
-/* Runs one and keeps its standard error. True: it wants another look soon. */
-static bool look(pawl__child_result result, char *said, int size)
+/* Looks for open actions and keeps the standard error. */
+static void look(pawl__child_result result, char *said, int size)
 {
     pawl__console console = {.prefix = "pawl_"};
     FILE         *file    = tmpfile();
@@ -208,9 +207,9 @@ static bool look(pawl__child_result result, char *said, int size)
     assert_non_null(file);
     fflush(stderr);
     dup2(fileno(file), STDERR_FILENO);
-    ending       = result;
-    run_id[0]    = '\0';
-    int64_t wait = begin_open(&console);
+    ending    = result;
+    run_id[0] = '\0';
+    begin_open(&console);
     await_bulks(&console);
     fflush(stderr);
     dup2(kept, STDERR_FILENO);
@@ -218,36 +217,32 @@ static bool look(pawl__child_result result, char *said, int size)
     rewind(file);
     said[fread(said, 1, (size_t)size - 1, file)] = '\0';
     fclose(file);
-    assert_int_equal(wait, 20);
-    return console.wants_look;
 }
 
 TEST(a_look_for_bulk_actions_that_fails_is_told)
 {
     char said[200];
-    (void)look((pawl__child_result){.exit_code = 4, .err = PAWL_TEXT("pawl: the store is away\n")},
-               said, sizeof said);
+    look((pawl__child_result){.exit_code = 4, .err = PAWL_TEXT("pawl: the store is away\n")}, said,
+         sizeof said);
     assert_string_equal(said, "pawl: open bulk actions cannot be looked for: the store is away\n");
-    (void)look((pawl__child_result){.exit_code = 0, .out = PAWL_TEXT("{\"id\":\"b-2\"}\n")}, said,
-               sizeof said);
+    look((pawl__child_result){.exit_code = 0, .out = PAWL_TEXT("{\"id\":\"b-2\"}\n")}, said,
+         sizeof said);
     assert_string_equal(said, "");
     assert_string_equal(run_id, "b-2");
-    assert_non_null(strstr(ran, "bulk list --open --deadline=10m "));
+    assert_non_null(strstr(ran, "bulk list --open "));
 }
 
-TEST(a_bulk_action_that_was_ended_is_looked_for_soon)
+TEST(a_bulk_action_that_fails_is_told)
 {
     static const struct {
         int         exit_code;
         const char *err, *said;
-        bool        wants_look;
     } rows[] = {
-        {0, "", "", false},
-        {1, "no rights\n", "1: no rights\n", false},
-        {3, "away\n", "3: away\n", true},
-        {5, "stopped\n", "5: stopped\n", true},
-        {-1, "", "-1: \n", true}, /* killed */
-        {-1, "3 of", "-1: 3 of\n", true},
+        {0, "", ""},
+        {1, "no rights\n", "1: no rights\n"},
+        {5, "stopped\n", "5: stopped\n"},
+        {-1, "", "-1: \n"}, /* killed */
+        {-1, "3 of", "-1: 3 of\n"},
     };
     const pawl__child_result open = {.exit_code = 0, .out = PAWL_TEXT("{\"id\":\"b-3\"}\n")},
                              well = run_ending;
@@ -255,18 +250,11 @@ TEST(a_bulk_action_that_was_ended_is_looked_for_soon)
         char said[200];
         run_ending.exit_code = rows[i].exit_code;
         run_ending.err       = pawl_text_of(rows[i].err);
-        assert_int_equal(look(open, said, sizeof said), rows[i].wants_look);
+        look(open, said, sizeof said);
         const char *begin = "bulk action b-3 ended with exit code ";
         assert_string_equal(said[0] != '\0' ? said + strlen(begin) : said, rows[i].said);
     }
     run_ending = well;
-}
-
-TEST(looks_for_bulk_actions_take_a_small_part_of_the_time)
-{
-    assert_int_equal(wait_behind(0), 20);
-    assert_int_equal(wait_behind(1), 20);
-    assert_int_equal(wait_behind(15), 300);
 }
 
 /* ---- A verb that takes too long ------------------------------------------------- */
