@@ -1,4 +1,4 @@
-/* post_office.c - sends through the broker's sink, and takes through its intake.
+/* post_office.c - sends through the broker's outbound transport, and takes through its intake.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -20,9 +20,9 @@
  *             }
  *         return PAWL_OK;
  *     }
- *     static const pawl_transport_ops mail_sink = PAWL_OUTBOUND(mail);
+ *     static const pawl_transport_ops mail_outbound = PAWL_OUTBOUND(mail);
  *     ... .routes = (const pawl_route[]){
- *             {.name = "mail", .outbound = &mail_sink, .context = &server}, {0}}
+ *             {.name = "mail", .outbound = &mail_outbound, .context = &server}, {0}}
  *
  * A transport that is registered by a scheme serves every route whose URL begins with it.
  *
@@ -44,8 +44,8 @@ extern "C" {
 typedef struct pawl_transport     pawl_transport;
 typedef struct pawl_transport_ops pawl_transport_ops;
 
-/* A message to deliver. `outcome` is SUCCESS at first. After a failure the transport sets it, and `error` to the reason,
- * which operators read (static, or in `arena` of the call):
+/* A message to deliver. `outcome` is SUCCESS at first. After a failure the transport sets it, and `error` to the
+ * reason, which operators read (static, or in `arena` of the call):
  *
  *     SUCCESS      the receiver has the message
  *     REJECTED     the receiver will never accept it: the row is dead at once

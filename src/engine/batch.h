@@ -125,8 +125,8 @@ typedef struct pawl__unit {
     pawl_time      started;          /* machine time, with audit */
     int64_t        duration;         /* microseconds, while is_timed */
     pawl_text      key;              /* of an ordered endpoint; or empty */
-    uint32_t       lane;             /* of the key */
-    const struct pawl__unit *before; /* previous unit of its lane, or NULL */
+    uint32_t       bucket;           /* of the key */
+    const struct pawl__unit *before; /* previous unit of its bucket, or NULL */
 } pawl__unit;
 
 /* Sends, outbox rows and aggregator rows of a batch or a unit. */

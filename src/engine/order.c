@@ -1,4 +1,4 @@
-/* order.c - finds ordering keys, and defers messages behind earlier ones of their lane; see order.h.
+/* order.c - finds ordering keys, and defers messages behind earlier ones of their bucket; see order.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -145,14 +145,14 @@ static pawl_code find_key(pawl__batch *batch, const pawl_message *message, pawl_
     return from_record(batch, message, types.items[0]->record, NULL, by->name, key);
 }
 
-/* ---- Lanes ----------------------------------------------------------------------- */
+/* ---- Buckets ----------------------------------------------------------------------- */
 
 #define LOOK_PERIOD PAWL_SECONDS(5)
-#define KEPT_CAPACITY 64 /* messages that an empty lane keeps room for */
+#define KEPT_CAPACITY 64 /* messages that an empty bucket keeps room for */
 
-static uint32_t lane_of(pawl_text key)
+static uint32_t bucket_of(pawl_text key)
 {
-    return (uint32_t)(pawl__text_hash(key) % PAWL__LANES);
+    return (uint32_t)(pawl__text_hash(key) % PAWL__BUCKETS);
 }
 
 static bool is_at(pawl__place left, pawl__place right)
@@ -166,42 +166,42 @@ static bool is_sooner(pawl_time due, int64_t seq, pawl_time other_due, int64_t o
     return due < other_due || (due == other_due && seq < other_seq);
 }
 
-static void end_lanes(pawl__order *order)
+static void end_buckets(pawl__order *order)
 {
-    for (size_t i = 0; order->lanes != NULL && i < PAWL__LANES; i++)
-        pawl_free(order->lanes[i].room);
+    for (size_t i = 0; order->buckets != NULL && i < PAWL__BUCKETS; i++)
+        pawl_free(order->buckets[i].room);
 }
 
 void pawl__order_end(pawl__order *order)
 {
-    end_lanes(order);
-    pawl_free(order->lanes);
-    order->lanes = NULL;
+    end_buckets(order);
+    pawl_free(order->buckets);
+    order->buckets = NULL;
 }
 
 bool pawl__order_begin(pawl__order *order)
 {
-    end_lanes(order);
-    if (order->lanes == NULL)
-        order->lanes = pawl_allocate(PAWL__LANES * sizeof order->lanes[0]);
+    end_buckets(order);
+    if (order->buckets == NULL)
+        order->buckets = pawl_allocate(PAWL__BUCKETS * sizeof order->buckets[0]);
     else
-        memset(order->lanes, 0, PAWL__LANES * sizeof order->lanes[0]);
+        memset(order->buckets, 0, PAWL__BUCKETS * sizeof order->buckets[0]);
     order->batch = 0;
-    return order->lanes != NULL;
+    return order->buckets != NULL;
 }
 
-static pawl__waiting *waiting_of(const pawl__lane *lane, size_t index)
+static pawl__waiting *waiting_of(const pawl__bucket *bucket, size_t index)
 {
-    return &lane->room[lane->first + index];
+    return &bucket->room[bucket->first + index];
 }
 
 /* Index of the first deferred message that is not older than the place. */
-static size_t index_of(const pawl__lane *lane, pawl__place place)
+static size_t index_of(const pawl__bucket *bucket, pawl__place place)
 {
-    size_t low = 0, high = lane->count;
+    size_t low = 0, high = bucket->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (pawl__place_is_older(waiting_of(lane, middle)->place, place))
+        if (pawl__place_is_older(waiting_of(bucket, middle)->place, place))
             low = middle + 1;
         else
             high = middle;
@@ -210,78 +210,78 @@ static size_t index_of(const pawl__lane *lane, pawl__place place)
 }
 
 /* The deferred message at the place, or NULL. */
-static pawl__waiting *find_waiting(const pawl__lane *lane, pawl__place place)
+static pawl__waiting *find_waiting(const pawl__bucket *bucket, pawl__place place)
 {
-    size_t index = index_of(lane, place);
-    bool   has   = index < lane->count && is_at(waiting_of(lane, index)->place, place);
-    return has ? waiting_of(lane, index) : NULL;
+    size_t index = index_of(bucket, place);
+    bool   has   = index < bucket->count && is_at(waiting_of(bucket, index)->place, place);
+    return has ? waiting_of(bucket, index) : NULL;
 }
 
 /* Reserves room before the commit, so that deferred messages can be added after it without a failure. */
-static bool reserve(pawl__lane *lane, size_t more)
+static bool reserve(pawl__bucket *bucket, size_t more)
 {
-    if (lane->first + lane->count + more <= lane->capacity)
+    if (bucket->first + bucket->count + more <= bucket->capacity)
         return true;
-    if (lane->first > 0) {
-        memmove(lane->room, waiting_of(lane, 0), lane->count * sizeof *lane->room);
-        lane->first = 0;
+    if (bucket->first > 0) {
+        memmove(bucket->room, waiting_of(bucket, 0), bucket->count * sizeof *bucket->room);
+        bucket->first = 0;
     }
-    if (lane->count + more <= lane->capacity / 2)
+    if (bucket->count + more <= bucket->capacity / 2)
         return true;
-    size_t         capacity = 2 * (lane->count + more);
-    pawl__waiting *grown    = pawl_resize(lane->room, capacity * sizeof *grown);
+    size_t         capacity = 2 * (bucket->count + more);
+    pawl__waiting *grown    = pawl_resize(bucket->room, capacity * sizeof *grown);
     if (grown == NULL)
-        return lane->count + more <= lane->capacity;
-    lane->room     = grown;
-    lane->capacity = capacity;
+        return bucket->count + more <= bucket->capacity;
+    bucket->room     = grown;
+    bucket->capacity = capacity;
     return true;
 }
 
-static void begin_batch(pawl__lane *lane)
+static void begin_batch(pawl__bucket *bucket)
 {
-    lane->unit_count = 0;
-    if (lane->count > 0 || lane->capacity <= KEPT_CAPACITY)
+    bucket->unit_count = 0;
+    if (bucket->count > 0 || bucket->capacity <= KEPT_CAPACITY)
         return;
-    pawl_free(lane->room);
-    lane->room  = NULL;
-    lane->first = lane->capacity = 0;
+    pawl_free(bucket->room);
+    bucket->room  = NULL;
+    bucket->first = bucket->capacity = 0;
 }
 
-static void note_latest(pawl__lane *lane, pawl_time due, int64_t seq)
+static void note_latest(pawl__bucket *bucket, pawl_time due, int64_t seq)
 {
-    if (lane->count > 0 && !is_sooner(lane->latest_due, lane->latest_seq, due, seq))
+    if (bucket->count > 0 && !is_sooner(bucket->latest_due, bucket->latest_seq, due, seq))
         return;
-    lane->latest_due = due;
-    lane->latest_seq = seq;
+    bucket->latest_due = due;
+    bucket->latest_seq = seq;
 }
 
 /* An id that does not fit is cut. */
-static void put(pawl__lane *lane, pawl__place place, pawl_time due, pawl_text id)
+static void put(pawl__bucket *bucket, pawl__place place, pawl_time due, pawl_text id)
 {
-    size_t         index = index_of(lane, place);
-    pawl__waiting *it    = waiting_of(lane, index);
-    note_latest(lane, due, place.seq);
-    if (index == lane->count || !is_at(it->place, place)) {
-        memmove(it + 1, it, (lane->count - index) * sizeof *it);
+    size_t         index = index_of(bucket, place);
+    pawl__waiting *it    = waiting_of(bucket, index);
+    note_latest(bucket, due, place.seq);
+    if (index == bucket->count || !is_at(it->place, place)) {
+        memmove(it + 1, it, (bucket->count - index) * sizeof *it);
         *it = (pawl__waiting){.place = place};
-        lane->count++;
+        bucket->count++;
     }
     it->due = due;
     if (index > 0)
         return;
-    lane->named = place;
-    (void)snprintf(lane->head_id, sizeof lane->head_id, "%.*s", PAWL_TEXT_ARGS(id));
+    bucket->named = place;
+    (void)snprintf(bucket->head_id, sizeof bucket->head_id, "%.*s", PAWL_TEXT_ARGS(id));
 }
 
 /* latest_due may stay that of the dropped message: it is in the past. Capacity stays reserved. */
-static void drop(pawl__lane *lane, pawl__waiting *it)
+static void drop(pawl__bucket *bucket, pawl__waiting *it)
 {
-    size_t index = (size_t)(it - waiting_of(lane, 0));
-    lane->count--;
+    size_t index = (size_t)(it - waiting_of(bucket, 0));
+    bucket->count--;
     if (index == 0)
-        lane->first++;
+        bucket->first++;
     else
-        memmove(it, it + 1, (lane->count - index) * sizeof *it);
+        memmove(it, it + 1, (bucket->count - index) * sizeof *it);
 }
 
 pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_row *row)
@@ -290,10 +290,10 @@ pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_row *row)
     pawl_code code = find_key(batch, &row->message, &key);
     if (code != PAWL_OK || key.size == 0)
         return code;
-    pawl__lane *lane = &batch->engine->order->lanes[lane_of(key)];
-    if (!reserve(lane, 1))
+    pawl__bucket *bucket = &batch->engine->order->buckets[bucket_of(key)];
+    if (!reserve(bucket, 1))
         return PAWL_ENOMEM;
-    put(lane, pawl__place_of(row), row->due, row->message.id);
+    put(bucket, pawl__place_of(row), row->due, row->message.id);
     return PAWL_OK;
 }
 
@@ -310,7 +310,7 @@ pawl_code pawl__order_note_absent(pawl__batch *batch, const pawl_queue_row *row,
     if (grown == NULL)
         return PAWL_ENOMEM;
     order->absent                = grown;
-    grown[order->absent_count++] = (pawl__absent){lane_of(key), pawl__place_of(row)};
+    grown[order->absent_count++] = (pawl__absent){bucket_of(key), pawl__place_of(row)};
     return PAWL_OK;
 }
 
@@ -322,17 +322,17 @@ static pawl_code find(pawl__batch *batch, pawl__unit *unit)
     pawl_code code = find_key(batch, &unit->message, &unit->key);
     if (code != PAWL_OK || unit->key.size == 0)
         return code;
-    unit->lane       = lane_of(unit->key);
-    pawl__lane *lane = &order->lanes[unit->lane];
-    if (lane->batch == order->batch) /* else it is NULL, or of those that ran alone before */
-        unit->before = &batch->units[lane->unit];
+    unit->bucket         = bucket_of(unit->key);
+    pawl__bucket *bucket = &order->buckets[unit->bucket];
+    if (bucket->batch == order->batch) /* else it is NULL, or of those that ran alone before */
+        unit->before = &batch->units[bucket->unit];
     else
-        begin_batch(lane);
-    lane->batch = order->batch;
-    lane->unit  = unit->index;
-    if (!reserve(lane, ++lane->unit_count))
+        begin_batch(bucket);
+    bucket->batch = order->batch;
+    bucket->unit  = unit->index;
+    if (!reserve(bucket, ++bucket->unit_count))
         return PAWL_ENOMEM;
-    pawl__waiting *it = find_waiting(lane, pawl__place_of(&unit->row));
+    pawl__waiting *it = find_waiting(bucket, pawl__place_of(&unit->row));
     if (it != NULL) {
         it->batch = (uint32_t)order->batch;
         it->unit  = unit->index;
@@ -358,21 +358,21 @@ void pawl__order_release(pawl__batch *batch, size_t first)
             batch->units[i].end = PAWL__END_RELEASED;
 }
 
-static void take_unit(pawl__lane *lane, const pawl__unit *unit)
+static void take_unit(pawl__bucket *bucket, const pawl__unit *unit)
 {
     pawl__place    place = pawl__place_of(&unit->row);
-    pawl__waiting *over  = pawl__unit_is_done(unit) ? find_waiting(lane, place) : NULL;
+    pawl__waiting *over  = pawl__unit_is_done(unit) ? find_waiting(bucket, place) : NULL;
     if (pawl__unit_is_deferred(unit))
-        put(lane, place, unit->due, unit->message.id);
+        put(bucket, place, unit->due, unit->message.id);
     else if (over != NULL)
-        drop(lane, over);
+        drop(bucket, over);
 }
 
 void pawl__order_take(pawl__batch *batch)
 {
     for (size_t i = 0; i < batch->unit_count; i++)
         if (batch->units[i].key.size > 0)
-            take_unit(&batch->engine->order->lanes[batch->units[i].lane], &batch->units[i]);
+            take_unit(&batch->engine->order->buckets[batch->units[i].bucket], &batch->units[i]);
 }
 
 /* ---- Looking for messages that did not come --------------------------------------------- */
@@ -387,16 +387,16 @@ bool pawl__order_waits(const pawl__batch *batch, const pawl__unit *unit)
 {
     if (unit->key.size == 0)
         return false;
-    const pawl__lane *lane = &batch->engine->order->lanes[unit->lane];
-    return lane->count > 0 &&
-           pawl__place_is_older(waiting_of(lane, 0)->place, pawl__place_of(&unit->row));
+    const pawl__bucket *bucket = &batch->engine->order->buckets[unit->bucket];
+    return bucket->count > 0 &&
+           pawl__place_is_older(waiting_of(bucket, 0)->place, pawl__place_of(&unit->row));
 }
 
-/* The unit of the lane that was claimed last. */
-static const pawl_queue_row *last_row(const pawl__batch *batch, const pawl__lane *lane)
+/* The unit of the bucket that was claimed last. */
+static const pawl_queue_row *last_row(const pawl__batch *batch, const pawl__bucket *bucket)
 {
-    const pawl_queue_row *last = &batch->units[lane->unit].row;
-    for (const pawl__unit *other = batch->units[lane->unit].before; other != NULL;
+    const pawl_queue_row *last = &batch->units[bucket->unit].row;
+    for (const pawl__unit *other = batch->units[bucket->unit].before; other != NULL;
          other                   = other->before)
         if (is_sooner(last->due, last->seq, other->row.due, other->row.seq))
             last = &other->row;
@@ -404,24 +404,24 @@ static const pawl_queue_row *last_row(const pawl__batch *batch, const pawl__lane
 }
 
 /* Drops the messages whose claim position is that of `it` or later, and before the other position. */
-static void drop_gone(const pawl__batch *batch, pawl__lane *lane, const pawl__waiting *it,
+static void drop_gone(const pawl__batch *batch, pawl__bucket *bucket, const pawl__waiting *it,
                       pawl_time due, int64_t seq)
 {
     const pawl__waiting from  = *it;
-    size_t              count = lane->count;
-    lane->count               = 0;
+    size_t              count = bucket->count;
+    bucket->count             = 0;
     for (size_t i = 0; i < count; i++) {
-        const pawl__waiting one = *waiting_of(lane, i);
+        const pawl__waiting one = *waiting_of(bucket, i);
         if (!is_in_batch(batch, &one) && is_sooner(one.due, one.place.seq, due, seq) &&
             !is_sooner(one.due, one.place.seq, from.due, from.place.seq))
             continue;
-        note_latest(lane, one.due, one.place.seq);
-        *waiting_of(lane, lane->count++) = one;
+        note_latest(bucket, one.due, one.place.seq);
+        *waiting_of(bucket, bucket->count++) = one;
     }
 }
 
 /* Reads the queue from the message's due time on: an operator may have removed it, or another session claimed it. */
-static pawl_code look_for(pawl__batch *batch, pawl__lane *lane, const pawl__waiting *it,
+static pawl_code look_for(pawl__batch *batch, pawl__bucket *bucket, const pawl__waiting *it,
                           pawl_time due_max, pawl_error *error)
 {
     const pawl_queue_row   before = {.due = it->due, .seq = it->place.seq - 1};
@@ -433,33 +433,34 @@ static pawl_code look_for(pawl__batch *batch, pawl__lane *lane, const pawl__wait
     if (code != PAWL_OK)
         return code;
     if (found.count == 0) {
-        drop_gone(batch, lane, it, PAWL_TIME_MAX, INT64_MAX);
+        drop_gone(batch, bucket, it, PAWL_TIME_MAX, INT64_MAX);
     } else if (found.items[0].row.seq != it->place.seq) {
-        drop_gone(batch, lane, it, found.items[0].row.due, found.items[0].row.seq);
+        drop_gone(batch, bucket, it, found.items[0].row.due, found.items[0].row.seq);
     } else if (due_max != PAWL_TIME_MAX) { /* due, and not claimed */
-        lane->stuck                    = batch->engine->order->batch;
-        lane->stuck_place              = it->place;
+        bucket->stuck                  = batch->engine->order->batch;
+        bucket->stuck_place            = it->place;
         batch->engine->order->is_stuck = true;
     }
     return PAWL_OK;
 }
 
-/* The oldest deferred message outside of the batch blocks the lane: looks for it if it was due, otherwise every 5 s. */
-static pawl_code look_at(pawl__batch *batch, pawl__lane *lane, pawl_error *error)
+/* The oldest deferred message outside of the batch blocks the bucket: looks for it if it was due, otherwise every 5
+ * s. */
+static pawl_code look_at(pawl__batch *batch, pawl__bucket *bucket, pawl_error *error)
 {
-    const pawl_queue_row *last = last_row(batch, lane);
+    const pawl_queue_row *last = last_row(batch, bucket);
     pawl_time             now  = batch->engine->machine_now;
     pawl_code             code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < lane->count;) {
-        const pawl__waiting *it     = waiting_of(lane, i);
+    for (size_t i = 0; code == PAWL_OK && i < bucket->count;) {
+        const pawl__waiting *it     = waiting_of(bucket, i);
         bool                 is_due = is_sooner(it->due, it->place.seq, last->due, last->seq);
         if (is_in_batch(batch, it)) {
             i++;
-        } else if (is_due && lane->stuck != batch->engine->order->batch) {
-            code = look_for(batch, lane, it, last->due, error);
-        } else if (!is_due && now >= lane->next_look) {
-            lane->next_look = pawl_time_add(now, LOOK_PERIOD);
-            code            = look_for(batch, lane, it, PAWL_TIME_MAX, error);
+        } else if (is_due && bucket->stuck != batch->engine->order->batch) {
+            code = look_for(batch, bucket, it, last->due, error);
+        } else if (!is_due && now >= bucket->next_look) {
+            bucket->next_look = pawl_time_add(now, LOOK_PERIOD);
+            code              = look_for(batch, bucket, it, PAWL_TIME_MAX, error);
         } else {
             break;
         }
@@ -474,9 +475,9 @@ pawl_code pawl__order_look(pawl__batch *batch, pawl_error *error)
         const pawl__unit *unit = &batch->units[i];
         if (unit->key.size == 0)
             continue;
-        pawl__lane *lane = &batch->engine->order->lanes[unit->lane];
-        if (lane->unit == i && lane->count > 0)
-            code = look_at(batch, lane, error);
+        pawl__bucket *bucket = &batch->engine->order->buckets[unit->bucket];
+        if (bucket->unit == i && bucket->count > 0)
+            code = look_at(batch, bucket, error);
     }
     return code;
 }
@@ -505,12 +506,12 @@ static void wait_for(obstacle *found, pawl_time due, int64_t seq, const pawl__un
 /* Looks for an older message among the units of the batch. If it comes after the unit, it has not run yet: the unit is
  * released. */
 static bool find_obstacle_in_batch(const pawl__batch *batch, const pawl__unit *unit,
-                                   const pawl__lane *lane, obstacle *found)
+                                   const pawl__bucket *bucket, obstacle *found)
 {
     bool              has   = false;
     pawl__place       place = pawl__place_of(&unit->row);
-    bool              is_in = lane->batch == batch->engine->order->batch;
-    const pawl__unit *other = is_in ? &batch->units[lane->unit] : unit->before;
+    bool              is_in = bucket->batch == batch->engine->order->batch;
+    const pawl__unit *other = is_in ? &batch->units[bucket->unit] : unit->before;
     for (; other != NULL; other = other->before) {
         if (pawl__unit_is_done(other) || !pawl__place_is_older(pawl__place_of(&other->row), place))
             continue;
@@ -523,21 +524,21 @@ static bool find_obstacle_in_batch(const pawl__batch *batch, const pawl__unit *u
     return has;
 }
 
-/* Looks among the deferred messages of the lane: the unit is due after all older ones. */
-static bool meet_waiting(const pawl__batch *batch, const pawl__unit *unit, const pawl__lane *lane,
-                         obstacle *found)
+/* Looks among the deferred messages of the bucket: the unit is due after all older ones. */
+static bool meet_waiting(const pawl__batch *batch, const pawl__unit *unit,
+                         const pawl__bucket *bucket, obstacle *found)
 {
     size_t               index = 0;
     const pawl__waiting *it    = NULL;
-    for (; index < lane->count; index++) {
-        it = waiting_of(lane, index);
+    for (; index < bucket->count; index++) {
+        it = waiting_of(bucket, index);
         if (!is_in_batch(batch, it) || !pawl__unit_is_done(&batch->units[it->unit]))
             break;
     }
-    if (index == lane->count || !pawl__place_is_older(it->place, pawl__place_of(&unit->row)))
+    if (index == bucket->count || !pawl__place_is_older(it->place, pawl__place_of(&unit->row)))
         return false;
-    wait_for(found, lane->latest_due, lane->latest_seq, unit,
-             is_at(it->place, lane->named) ? pawl_text_of(lane->head_id) : found->id);
+    wait_for(found, bucket->latest_due, bucket->latest_seq, unit,
+             is_at(it->place, bucket->named) ? pawl_text_of(bucket->head_id) : found->id);
     return true;
 }
 
@@ -545,12 +546,12 @@ static bool meet_waiting(const pawl__batch *batch, const pawl__unit *unit, const
  * could become due before it. */
 static bool is_behind_absent(const pawl__order *order, const pawl__unit *unit)
 {
-    const pawl__lane *lane = &order->lanes[unit->lane];
-    if (lane->stuck == order->batch &&
-        pawl__place_is_older(lane->stuck_place, pawl__place_of(&unit->row)))
+    const pawl__bucket *bucket = &order->buckets[unit->bucket];
+    if (bucket->stuck == order->batch &&
+        pawl__place_is_older(bucket->stuck_place, pawl__place_of(&unit->row)))
         return true;
     for (size_t i = 0; i < order->absent_count; i++)
-        if (order->absent[i].lane == unit->lane &&
+        if (order->absent[i].bucket == unit->bucket &&
             pawl__place_is_older(order->absent[i].place, pawl__place_of(&unit->row)))
             return true;
     return false;
@@ -558,10 +559,10 @@ static bool is_behind_absent(const pawl__order *order, const pawl__unit *unit)
 
 static bool find_obstacle(const pawl__batch *batch, const pawl__unit *unit, obstacle *found)
 {
-    const pawl__order *order = batch->engine->order;
-    const pawl__lane  *lane  = &order->lanes[unit->lane];
-    bool               has   = find_obstacle_in_batch(batch, unit, lane, found);
-    has |= meet_waiting(batch, unit, lane, found);
+    const pawl__order  *order  = batch->engine->order;
+    const pawl__bucket *bucket = &order->buckets[unit->bucket];
+    bool                has    = find_obstacle_in_batch(batch, unit, bucket, found);
+    has |= meet_waiting(batch, unit, bucket, found);
     if (is_behind_absent(order, unit)) {
         has                = true;
         found->is_released = true;

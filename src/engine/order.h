@@ -1,12 +1,12 @@
 /* order.h - messages of an ordered endpoint: each waits until all earlier messages of its ordering key are done.
  *
- * Ordering keys are hashed to lanes (two keys of one lane wait for each other, nothing worse). A lane lists its
- * deferred messages with their queue order and due time. A message runs if the lane has no deferred message of an
+ * Ordering keys are hashed to buckets (two keys of one bucket wait for each other, nothing worse). A bucket lists its
+ * deferred messages with their queue order and due time. A message runs if the bucket has no deferred message of an
  * earlier queue order. Otherwise it is deferred behind the last of these: to the same due time if its row number is
  * higher, since rows are claimed by due time and then number, else a microsecond later. Due times need not follow the
  * queue order: a message may be retried after those that wait for it became due. These are then deferred again.
  *
- * The lanes are in the memory of the one worker that leads the queue (runtime/ordered/ordered.h):
+ * The buckets are in the memory of the one worker that leads the queue (runtime/ordered/ordered.h):
  *
  *     begin -> (note)* -> { batch: find -> look -> hold -> (commit) -> take }*
  *
@@ -22,8 +22,8 @@
 
 #include <string.h>
 
-#define PAWL__LANES 16384
-#define PAWL__LANE_ID_SIZE 48 /* bytes of a message id that a lane keeps for error texts */
+#define PAWL__BUCKETS 16384
+#define PAWL__BUCKET_ID_SIZE 48 /* bytes of a message id that a bucket keeps for error texts */
 
 /* Prefix of the error text of a row that waits for an earlier message; an id may follow. */
 #define PAWL_ORDER_WAITS "waits for message "
@@ -57,25 +57,25 @@ typedef struct pawl__waiting {
     uint32_t    batch, unit; /* the last batch that had it, and its unit there */
 } pawl__waiting;
 
-/* All zero: the lane has no deferred message. */
-typedef struct pawl__lane {
+/* All zero: the bucket has no deferred message. */
+typedef struct pawl__bucket {
     pawl__waiting *room; /* sorted by place, from `first` on */
     size_t         first, count, capacity;
     pawl_time      latest_due; /* of the message that is claimed last: its due time */
     int64_t        latest_seq; /* and row number */
-    uint64_t       batch;      /* number of the last batch with a unit of this lane, */
-    uint32_t       unit;       /* its last unit of the lane, */
+    uint64_t       batch;      /* number of the last batch with a unit of this bucket, */
+    uint32_t       unit;       /* its last unit of the bucket, */
     uint32_t       unit_count; /* and the number of them */
     uint64_t       stuck;      /* number of the last batch in which another session had its head, */
     pawl__place    stuck_place; /* and the position of that head */
     pawl_time      next_look; /* machine time: next check whether the head is still in the queue */
     pawl__place    named;     /* the message that head_id belongs to */
-    char           head_id[PAWL__LANE_ID_SIZE];
-} pawl__lane;
+    char           head_id[PAWL__BUCKET_ID_SIZE];
+} pawl__bucket;
 
 /* A message that is earlier than units of the batch, and claimed by another session. */
 typedef struct pawl__absent {
-    uint32_t    lane;
+    uint32_t    bucket;
     pawl__place place;
 } pawl__absent;
 
@@ -94,11 +94,11 @@ typedef struct pawl__order_key {
 
 typedef struct pawl__order {
     pawl__order_key key;
-    pawl__lane     *lanes;
+    pawl__bucket   *buckets;
     uint64_t        batch;  /* counts batches */
     pawl__absent   *absent; /* of the last claim */
     size_t          absent_count, absent_capacity;
-    bool            is_stuck; /* another session had claimed the head of a lane */
+    bool            is_stuck; /* another session had claimed the head of a bucket */
 } pawl__order;
 
 /* Parses "saga", "header:NAME" or "property:NAME"; NULL and "none": not ordered. False: invalid
@@ -107,27 +107,27 @@ bool pawl__order_read(const char *text, pawl__order_key *key);
 /* Warns if no handled message has the property as a possible key: then nothing is ordered. No error, since the option
  * may be meant for other endpoints of the process. */
 void pawl__order_warn(const char *text, const pawl__model *model);
-/* Forgets all lanes. False: no memory for them. */
+/* Forgets all buckets. False: no memory for them. */
 bool pawl__order_begin(pawl__order *order);
 void pawl__order_end(pawl__order *order);
-/* Adds a deferred row of the queue to its lane, when the lanes are filled. PAWL_ENOMEM is the only failure. */
+/* Adds a deferred row of the queue to its bucket, when the buckets are filled. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__order_note(pawl__batch *batch, const pawl_queue_row *row);
 /* Notes, in the arena, a message that a claim did not return although it is earlier than some that it returned. */
 pawl_code pawl__order_note_absent(pawl__batch *batch, const pawl_queue_row *row, pawl_arena *arena);
 
-/* Finds the keys and lanes of all units. Released units are included, since later messages of their keys wait for
+/* Finds the keys and buckets of all units. Released units are included, since later messages of their keys wait for
  * them. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__order_find(pawl__batch *batch, pawl_error *error);
 /* Checks the queue for deferred messages that should have been claimed before units of the batch and were not: an
  * operator removed them, or another session has claimed them. */
 pawl_code pawl__order_look(pawl__batch *batch, pawl_error *error);
-/* Would the unit be deferred, as far as the lanes show before the batch runs? */
+/* Would the unit be deferred, as far as the buckets show before the batch runs? */
 bool pawl__order_waits(const pawl__batch *batch, const pawl__unit *unit);
-/* Defers the unit (END_HELD) if an earlier message of its lane is not done. */
+/* Defers the unit (END_HELD) if an earlier message of its bucket is not done. */
 bool pawl__order_hold(pawl__batch *batch, pawl__unit *unit);
 /* Releases the units from `first` on that were deferred before hold was called for them. */
 void pawl__order_release(pawl__batch *batch, size_t first);
-/* Updates the lanes with the outcome of the committed units. */
+/* Updates the buckets with the outcome of the committed units. */
 void pawl__order_take(pawl__batch *batch);
 
 #endif

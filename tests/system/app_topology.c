@@ -152,7 +152,7 @@ static pawl_code mail(pawl_transport *transport, pawl_delivery *items, size_t co
     (void)transport, (void)items, (void)count, (void)arena, (void)error;
     return PAWL_OK;
 }
-static const pawl_transport_ops mail_sink = PAWL_OUTBOUND(mail);
+static const pawl_transport_ops mail_outbound = PAWL_OUTBOUND(mail);
 
 static const pawl_endpoint_spec orders = {
     .name        = "orders",
@@ -164,7 +164,7 @@ static const pawl_endpoint_spec orders = {
                                     {.name  = "carrier",
                                      .url   = "postgres://me:hunter2@far/db",
                                      .queue = "vans"},
-                                    {.name = "paper", .outbound = &mail_sink}))};
+                                    {.name = "paper", .outbound = &mail_outbound}))};
 
 static const pawl_endpoint_spec office = {
     .name      = "<office> & #2",

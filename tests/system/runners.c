@@ -5,7 +5,7 @@
  *     runners --runner URL FILE SEED    one runner; the test starts these
  *
  * The test fills the outbox of the endpoint "source" with rows of many sources, each
- * row with its number in its source. Every runner's sinks write what they are given to
+ * row with its number in its source. Every runner's outbound transports write what they are given to
  * the end of FILE, which stands for the receiver: there a number may come again, but
  * none before the one that precedes it. Some deliveries fail, some after they were
  * written down. Meanwhile whoever delivers is killed, or stopped for longer than its
@@ -110,7 +110,7 @@ static void write_down(const receiver *self, const pawl_delivery *item)
 }
 
 /* One in 60 fails before it is written down, one in 60 after. After a failure nothing
- * else of the call takes effect, as the promise of one of the sinks wants it. */
+ * else of the call takes effect, as the promise of one of the outbound transports wants it. */
 static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)
 {
@@ -132,8 +132,8 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
     return PAWL_OK;
 }
 
-static const pawl_transport_ops plain_sink   = PAWL_OUTBOUND(receive);
-static const pawl_transport_ops ordered_sink = {
+static const pawl_transport_ops plain_outbound   = PAWL_OUTBOUND(receive);
+static const pawl_transport_ops ordered_outbound = {
     .ops_size = sizeof(pawl_transport_ops), .deliver = receive, .promises = PAWL_TRANSPORT_PREFIX};
 
 static pawl_endpoint *running;
@@ -146,17 +146,18 @@ static void on_signal(int number)
 
 static int run_runner(const char *url, const char *file, uint64_t seed)
 {
-    pawl_error            error    = PAWL_ERROR_INIT;
-    receiver              self     = {.fd = open(file, O_WRONLY | O_APPEND)};
-    const pawl_route      routes[] = {{.name = "plain", .outbound = &plain_sink, .context = &self},
-                                      {.name = "ordered", .outbound = &ordered_sink, .context = &self},
-                                      {.name = NULL}};
-    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
-    options.store                  = url;
-    options.routes                 = routes;
-    options.outbox_attempts        = 1000;
-    options.outbox_delay           = PAWL_MILLISECONDS(20);
-    options.outbox_delay_max       = PAWL_MILLISECONDS(500);
+    pawl_error       error    = PAWL_ERROR_INIT;
+    receiver         self     = {.fd = open(file, O_WRONLY | O_APPEND)};
+    const pawl_route routes[] = {
+        {.name = "plain", .outbound = &plain_outbound, .context = &self},
+        {.name = "ordered", .outbound = &ordered_outbound, .context = &self},
+        {.name = NULL}};
+    pawl_endpoint_options options = PAWL_ENDPOINT_OPTIONS_INIT;
+    options.store                 = url;
+    options.routes                = routes;
+    options.outbox_attempts       = 1000;
+    options.outbox_delay          = PAWL_MILLISECONDS(20);
+    options.outbox_delay_max      = PAWL_MILLISECONDS(500);
     pawl_random_seed(&self.random, seed);
     check(self.fd >= 0, file, NULL);
     pawl_log_set(NULL, PAWL_LOG_ERROR, NULL);

@@ -91,7 +91,7 @@ pawl__receiver pawl__topology_receiver(const pawl__topology          *topology,
                                        const pawl__topology_endpoint *from,
                                        const char                    *destination);
 
-/* "outbox, queue far", "sqlite:other.db, queue far", "a sink" */
+/* "outbox, queue far", "sqlite:other.db, queue far", "an outbound transport" */
 const char *pawl__route_text(const pawl_route *route, char *text, size_t size);
 
 void pawl__topology_text(const pawl__topology *topology, FILE *out);

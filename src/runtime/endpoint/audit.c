@@ -71,7 +71,7 @@ static pawl_code check(pawl_endpoint *endpoint, const pawl_route *route, pawl_er
         return refuse(endpoint, "there are as many routes as there may be, and it is one", error);
     if (route->is_outbox)
         return PAWL_OK;
-    pawl_code code = pawl__sink_try(endpoint, route, &why);
+    pawl_code code = pawl__outbound_try(endpoint, route, &why);
     return code == PAWL_OK ? code : refuse(endpoint, why.text, error);
 }
 

@@ -163,7 +163,7 @@ static pawl_code check_retention(const pawl_endpoint_options *settings,
 
 /* ---- Routes ---------------------------------------------------------------------- */
 
-static pawl_code check_sink(const pawl_route *route, pawl_error *error)
+static pawl_code check_outbound(const pawl_route *route, pawl_error *error)
 {
     const pawl_transport_ops *ops = route->outbound;
     if (ops->ops_size < sizeof *ops || ops->deliver == NULL)
@@ -191,8 +191,8 @@ static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *ro
                               "is_outbox",
                               route->name);
     if (route->url != NULL)
-        return pawl__sink_try(endpoint, route, error);
-    return route->outbound != NULL ? check_sink(route, error) : PAWL_OK;
+        return pawl__outbound_try(endpoint, route, error);
+    return route->outbound != NULL ? check_outbound(route, error) : PAWL_OK;
 }
 
 static pawl_code check_row_size(const char *name, size_t said, size_t least, size_t most,

@@ -29,14 +29,14 @@ typedef struct pawl__service {
     pawl__alarm               sweep_alarm, route_alarm, inbound_alarm;
     pawl_random               random;
     pawl_arena               *arena;
-    pawl__sink                sinks[PAWL__ROUTES_MAX];
+    pawl__outbound            outbounds[PAWL__ROUTES_MAX];
     pawl__source_table        waiting; /* sources with a row that waits for a retry */
     pawl__unavailable         unavailable;
     bool                      is_leader;
     pawl_text                 lease_name;
     pawl_time                 lease_renewal; /* machine time */
     int64_t                   lease_end;     /* by pawl__lease_now */
-    int64_t                   delivery_time; /* of recent slow calls of sinks */
+    int64_t                   delivery_time; /* of recent slow calls of outbound transports */
     int64_t                   answered;      /* when the store last confirmed the lease */
     int64_t                   number;        /* fencing number: see outbox/leader.c */
     pawl_time                 arrival;       /* due time given to the last delivery */
@@ -54,7 +54,7 @@ typedef struct pawl__service {
 
 pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
                                pawl__service **service, pawl_error *error);
-/* Closes the sinks and its own store. */
+/* Closes the outbound transports and its own store. */
 void      pawl__service_leave(pawl__service *service);
 void      pawl__service_destroy(pawl__service *service); /* accepts NULL */
 pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error *error);

@@ -71,7 +71,8 @@ static void wait_for_reader(const pawl__thread *self)
     pawl__app_call_set_waits(self->app_call, NULL);
 }
 
-/* The thread's loop, then its last commits and calls of sinks. The thread can be given up at any point of it. */
+/* The thread's loop, then its last commits and calls of outbound transports. The thread can be given up at any point
+ * of it. */
 static void *run_thread(void *argument)
 {
     pawl__thread  *self     = argument;

@@ -146,7 +146,7 @@ static pawl_code read_queue(pawl__worker *worker, pawl_error *error)
     pawl_queue_row      after;
     pawl_code           code = PAWL_OK;
     if (!pawl__order_begin(&worker->ordered->order))
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the lanes of a queue");
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the buckets of a queue");
     while (code == PAWL_OK && page.count == PAGE_COUNT && worker->ordered->is_leader) {
         pawl_arena_point point = pawl_arena_position(worker->read);
         code = pawl_store_queue_find(worker->store, &query, worker->read, &page, error);

@@ -1,13 +1,13 @@
-/* dispatch.c - the dispatcher: delivers outbox rows to the sinks of their routes.
+/* dispatch.c - the dispatcher: delivers outbox rows to the outbound transports of their routes.
  *
- *     a round:  claim pending rows -> { choose -> deliver, sink by sink -> settle }*
+ *     a round:  claim pending rows -> { choose -> deliver, outbound transport by outbound transport -> settle }*
  *
  * A round has several passes, to keep the order of each source: only one unsettled row of a source is in flight at a
- * time, except for consecutive rows to one sink that keeps their order. Examples of a source's rows, by sink, and their
- * passes:
+ * time, except for consecutive rows to one outbound transport that keeps their order. Examples of a source's rows, by
+ * outbound transport, and their passes:
  *
- *     sinks, all keeping order   A A A B A        1 1 1 2 3
- *     a sink that does not       C C C            1 2 3
+ *     outbound transports, all keeping order   A A A B A        1 1 1 2 3
+ *     one that does not                        C C C            1 2 3
  *
  * If the store has more rows, a few remaining ones wait for the next round: another pass for them alone would cost a
  * confirm and a commit.
@@ -25,7 +25,7 @@
 
 static void prepare_row(pawl__service *service, pawl__round_row *row)
 {
-    row->outbound     = pawl__sink_find(service, row->row->destination);
+    row->outbound     = pawl__outbound_find(service, row->row->destination);
     const char *queue = row->outbound != NULL ? row->outbound->route->queue : NULL;
     row->delivery =
         (pawl_delivery){.queue   = queue != NULL ? pawl_text_of(queue) : row->row->destination,
@@ -78,7 +78,7 @@ static bool may_be_sent(const pawl__round *round, const pawl__round_row *row)
     if (previous == NULL || previous->state == PAWL__ROW_SETTLED)
         return true;
     return previous->state == PAWL__ROW_CHOSEN && row->outbound != NULL &&
-           previous->outbound == row->outbound && pawl__sink_keeps_order(row->outbound);
+           previous->outbound == row->outbound && pawl__outbound_keeps_order(row->outbound);
 }
 
 /* Is another pass worth its confirm and its commit? */
@@ -107,14 +107,14 @@ static bool may_send(const pawl__service *service, const pawl__round *round)
     return service->is_leader && service->term == round->term;
 }
 
-static void give_up(pawl__round *round, size_t begin, const pawl__sink *outbound)
+static void give_up(pawl__round *round, size_t begin, const pawl__outbound *outbound)
 {
     for (size_t i = begin; i < round->count; i++)
         if (round->rows[i].state == PAWL__ROW_CHOSEN && round->rows[i].outbound == outbound)
             round->rows[i].state = PAWL__ROW_LEFT;
 }
 
-static void note_answer(pawl__service *service, pawl__sink *outbound, pawl_text why)
+static void note_answer(pawl__service *service, pawl__outbound *outbound, pawl_text why)
 {
     if (why.size > 0)
         pawl__unavailable_begin(service, outbound, why);
@@ -122,7 +122,7 @@ static void note_answer(pawl__service *service, pawl__sink *outbound, pawl_text 
         pawl__unavailable_end(service, outbound);
 }
 
-/* Delivers sink by sink, in the order of their first rows. */
+/* Delivers outbound transport by outbound transport, in the order of their first rows. */
 static pawl_code deliver(pawl__service *service, pawl__round *round, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
@@ -136,7 +136,7 @@ static pawl_code deliver(pawl__service *service, pawl__round *round, pawl_error 
             continue;
         }
         pawl_time begin = pawl__leader_delivery_begin(service);
-        pawl_text why   = pawl__sink_deliver(service, round, row->outbound);
+        pawl_text why   = pawl__outbound_deliver(service, round, row->outbound);
         if (pawl__app_call_is_given_up(&service->app_call))
             return pawl_error_set(error, PAWL_EFENCED, "stopping abandoned the rows in flight");
         note_answer(service, row->outbound, why);

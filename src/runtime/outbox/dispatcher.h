@@ -19,7 +19,7 @@ pawl_code pawl__source_table_put(pawl__source_table *sources, pawl_text source, 
 
 typedef enum pawl__row_state {
     PAWL__ROW_OPEN,    /* to be tried in a later pass */
-    PAWL__ROW_CHOSEN,  /* for its sink in this pass */
+    PAWL__ROW_CHOSEN,  /* for its outbound transport in this pass */
     PAWL__ROW_MET,     /* is pending behind a row that waits: has to be held */
     PAWL__ROW_LEFT,    /* stays in the store as it is */
     PAWL__ROW_AWAY,    /* the same, until its route is available */
@@ -30,10 +30,10 @@ typedef enum pawl__row_state {
 typedef struct pawl__round_row {
     pawl_outbox_row *row;
     pawl_delivery    delivery;
-    pawl__sink      *outbound; /* NULL: no route */
+    pawl__outbound  *outbound; /* NULL: no route */
     size_t           previous; /* previous row of its source: index + 1, or 0 */
     int64_t          duration;
-    bool             is_handed; /* was passed to its sink */
+    bool             is_handed; /* was passed to its outbound transport */
     bool             is_behind; /* an earlier row of its source waits */
     pawl__row_state  state;
 } pawl__round_row;
@@ -64,7 +64,7 @@ static inline const pawl__round_row *pawl__round_previous(const pawl__round     
 pawl_code pawl__leader_keep(pawl__service *service, pawl_error *error);
 /* Called before a row is sent or settled: like keep, but also asks the store if its last answer is not recent. */
 pawl_code pawl__leader_check(pawl__service *service, pawl_error *error);
-/* Called around each call of a sink, to measure it: slow calls make the lease longer. */
+/* Called around each call of an outbound transport, to measure it: slow calls make the lease longer. */
 pawl_time pawl__leader_delivery_begin(const pawl__service *service);
 void      pawl__leader_delivery_end(pawl__service *service, pawl_time begin);
 /* Due time of a message without a delay that is delivered now. Never earlier than that of a previous delivery, by this
@@ -89,8 +89,8 @@ static inline int64_t pawl__outbox_pause(pawl__service *service, int32_t times, 
 /* Is a route unavailable, or being tried after that? Then rows are read by pawl__unavailable_read. */
 bool pawl__unavailable_is_any(pawl__service *service);
 /* Begin: called after a call that reached nobody. End: after the next one that did. */
-void pawl__unavailable_begin(pawl__service *service, pawl__sink *outbound, pawl_text why);
-void pawl__unavailable_end(pawl__service *service, pawl__sink *outbound);
+void pawl__unavailable_begin(pawl__service *service, pawl__outbound *outbound, pawl_text why);
+void pawl__unavailable_end(pawl__service *service, pawl__outbound *outbound);
 void pawl__unavailable_forget(pawl__service *service);
 /* Called when rows after that id became pending again: they will be read again. */
 void pawl__unavailable_go_back(pawl__service *service, int64_t id);
@@ -107,22 +107,23 @@ pawl_code pawl__unavailable_pass(pawl__service *service, const pawl__round *roun
 /* ---- Delivering and settling --------------------------------------------------------- */
 
 /* NULL: there is no route. */
-static inline pawl__sink *pawl__sink_find(pawl__service *service, pawl_text destination)
+static inline pawl__outbound *pawl__outbound_find(pawl__service *service, pawl_text destination)
 {
     const pawl_route *route = pawl__route_find(service->endpoint, destination);
     if (route == NULL || !pawl__route_is_remote(route))
         return NULL;
-    pawl__sink *outbound = &service->sinks[route - service->endpoint->routes];
-    outbound->route      = route;
+    pawl__outbound *outbound = &service->outbounds[route - service->endpoint->routes];
+    outbound->route          = route;
     return outbound;
 }
 
 /* Is a row delivered by the commit that settles it (a queue of this store)? */
-bool pawl__sink_is_here(const pawl__sink *outbound);
-/* May several rows of one source be sent to the sink in one pass? */
-bool pawl__sink_keeps_order(const pawl__sink *outbound);
-/* Passes the chosen rows to the sink, in order. Returns why one of them was not sent; empty: all were. */
-pawl_text pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *outbound);
+bool pawl__outbound_is_here(const pawl__outbound *outbound);
+/* May several rows of one source be sent to the outbound transport in one pass? */
+bool pawl__outbound_keeps_order(const pawl__outbound *outbound);
+/* Passes the chosen rows to the outbound transport, in order. Returns why one of them was not sent; empty: all were. */
+pawl_text pawl__outbound_deliver(pawl__service *service, pawl__round *round,
+                                 pawl__outbound *outbound);
 
 /* Settles the chosen rows and holds those that are MET. Rows become SETTLED or LEFT; if another dispatcher leads,
  * nothing is written. */

@@ -22,13 +22,14 @@
 #include "runtime/outbox/dispatcher.h"
 
 /* A stopped dispatcher is replaced after at most LEASE + TRIAL (14 seconds) plus twice the time of its slowest recent
- * sink. */
+ * outbound transport. */
 #define LEASE PAWL_SECONDS(11)
 #define RENEWAL PAWL_SECONDS(7)
-#define TRIAL PAWL_SECONDS(3)         /* between tries of a dispatcher that does not lead */
-#define LEFT_MIN PAWL_SECONDS(5)      /* the lease is renewed when less is left */
-#define MARGIN PAWL_SECONDS(1)        /* the last part of the lease, in which nothing is sent */
-#define DELIVERY_MAX PAWL_MINUTES(10) /* the lease is not made longer for a slower sink */
+#define TRIAL PAWL_SECONDS(3)    /* between tries of a dispatcher that does not lead */
+#define LEFT_MIN PAWL_SECONDS(5) /* the lease is renewed when less is left */
+#define MARGIN PAWL_SECONDS(1)   /* the last part of the lease, in which nothing is sent */
+#define DELIVERY_MAX \
+    PAWL_MINUTES(10) /* the lease is not made longer for a slower outbound transport */
 #define ANSWER_AGE_MAX PAWL_SECONDS(1)
 #define ORPHAN_PERIOD PAWL_MINUTES(1) /* between searches for rows held without a row before them */
 #define ORPHAN_PAUSE 20               /* or so many times as long as a search took */
@@ -142,8 +143,8 @@ static pawl_code raise_number(pawl__service *service, pawl_error *error)
 
 /* ---- The lease ------------------------------------------------------------------------ */
 
-/* Time added to the lease for calls of sinks, during which it is not renewed. Otherwise a dispatcher whose receiver
- * answers more slowly than the lease lasts would never settle a row. */
+/* Time added to the lease for calls of outbound transports, during which it is not renewed. Otherwise a dispatcher
+ * whose receiver answers more slowly than the lease lasts would never settle a row. */
 static int64_t time_of_delivery(const pawl__service *service)
 {
     if (service->delivery_time <= MARGIN)
@@ -151,8 +152,9 @@ static int64_t time_of_delivery(const pawl__service *service)
     return 2 * service->delivery_time < DELIVERY_MAX ? 2 * service->delivery_time : DELIVERY_MAX;
 }
 
-/* Time without that in which the process was stopped. A stop during a call must not count as time of the sink: it would
- * make the lease longer by twice the stop, for which the next stop would keep other dispatchers waiting. */
+/* Time without that in which the process was stopped. A stop during a call must not count as time of the outbound
+ * transport: it would make the lease longer by twice the stop, for which the next stop would keep other dispatchers
+ * waiting. */
 static pawl_time time_awake(const pawl__service *service)
 {
     pawl_time now = lease_now(service);

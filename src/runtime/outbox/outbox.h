@@ -1,10 +1,10 @@
 /* outbox.h - the outbox dispatcher: delivers rows to other stores and brokers until the receiver accepts them.
  *
- *     a round:  lead -> claim pending rows -> { choose -> deliver, sink by sink -> settle }*
+ *     a round:  lead -> claim pending rows -> { choose -> deliver, outbound transport by outbound transport -> settle }*
  *
  *     leader.c              the lease: one dispatcher at a time leads; if it dies, another takes over
  *     dispatch.c            a round: chooses the rows of each pass
- *     sink.c                opens, calls and closes the outbound transport ("sink") of each route
+ *     outbound.c            opens, calls and closes the outbound transport of each route
  *     settle.c              writes results: delivered, retried later or dead, in one commit
  *     unavailable_routes.c  routes whose receiver is unavailable: their rows wait, and no attempt is counted
  *     source_table.c        a table of ordering keys ("sources"), such as those with a row that waits
@@ -24,7 +24,7 @@
 
 enum { PAWL__ROUTES_MAX = 64 };
 
-typedef struct pawl__sink {
+typedef struct pawl__outbound {
     const pawl_route *route;
     pawl_transport   *transport;  /* NULL: not open */
     int32_t           away_tries; /* failed tries in a row; 0: it is available */
@@ -33,7 +33,7 @@ typedef struct pawl__sink {
     int64_t           away_pause;
     int64_t           first_left; /* id of the first row that waits for it; 0: none */
     int64_t tried_to; /* id of the last row read for a try; the next try reads on after it */
-} pawl__sink;
+} pawl__outbound;
 
 typedef struct pawl__source_item {
     pawl_text source;
@@ -64,10 +64,10 @@ typedef struct pawl__unavailable {
     pawl_time go_back_due, tried_due, due; /* machine times; due: of the next try of a route */
     bool      is_page, is_last;            /* last read: was after `passed`; reached the end */
     int64_t   page_end;                    /* id of the last row of that page */
-    int64_t   tried_after;      /* reads of rows with attempts continue after this id, in a cycle */
-    bool      is_behind;        /* last read: waiting rows may precede the page */
-    struct pawl__sink *tried;   /* last read: the route that it tries, or NULL */
-    bool               is_full; /* the limit was logged */
+    int64_t   tried_after; /* reads of rows with attempts continue after this id, in a cycle */
+    bool      is_behind;   /* last read: waiting rows may precede the page */
+    struct pawl__outbound *tried;   /* last read: the route that it tries, or NULL */
+    bool                   is_full; /* the limit was logged */
 } pawl__unavailable;
 
 struct pawl__service;
@@ -80,9 +80,10 @@ static inline bool pawl__route_is_remote(const pawl_route *route)
 {
     return route->url != NULL || route->outbound != NULL || route->is_outbox;
 }
-/* Checks the route's URL, unless an earlier route has the same one: opens and closes a sink; of a store only reads the
- * URL. Fails only if the URL is wrong, not if the receiver is unavailable. */
-pawl_code pawl__sink_try(const pawl_endpoint *endpoint, const pawl_route *route, pawl_error *error);
+/* Checks the route's URL, unless an earlier route has the same one: opens and closes an outbound transport; of a store
+ * only reads the URL. Fails only if the URL is wrong, not if the receiver is unavailable. */
+pawl_code pawl__outbound_try(const pawl_endpoint *endpoint, const pawl_route *route,
+                             pawl_error *error);
 
 /* leader.c: does this process deliver the endpoint's outbox now? From any thread. */
 bool pawl__leader_is(const pawl_endpoint *endpoint);

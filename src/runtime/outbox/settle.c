@@ -51,7 +51,7 @@ static void judge(const pawl__service *service, pawl__round *round)
 /* Does the commit itself deliver the row? */
 static bool is_delivered_here(const pawl__round_row *row)
 {
-    return row->delivery.outcome == PAWL_ATTEMPT_SUCCESS && pawl__sink_is_here(row->outbound);
+    return row->delivery.outcome == PAWL_ATTEMPT_SUCCESS && pawl__outbound_is_here(row->outbound);
 }
 
 static void count_attempt(const pawl__service *service, const pawl__round_row *row,

@@ -29,29 +29,29 @@
 #define PAUSE_MAX PAWL_SECONDS(30)
 #define GO_BACK_PERIOD PAWL_SECONDS(30)
 
-static size_t number_of(const pawl__service *service, const pawl__sink *outbound)
+static size_t number_of(const pawl__service *service, const pawl__outbound *outbound)
 {
-    return (size_t)(outbound - service->sinks) + 1;
+    return (size_t)(outbound - service->outbounds) + 1;
 }
 
-/* Is the sink unavailable, and not to be called now? */
-static bool is_away(const pawl__sink *outbound)
+/* Is the outbound transport unavailable, and not to be called now? */
+static bool is_away(const pawl__outbound *outbound)
 {
     return outbound != NULL && outbound->away_until != 0;
 }
 
-static bool is_tried(const pawl__sink *outbound)
+static bool is_tried(const pawl__outbound *outbound)
 {
     return outbound->away_tries > 0 && outbound->away_until == 0;
 }
 
-/* The next sink after `last` that is away or being tried; NULL: there is none. */
-static pawl__sink *next_away(pawl__service *service, const pawl__sink *last)
+/* The next outbound transport after `last` that is away or being tried; NULL: there is none. */
+static pawl__outbound *next_away(pawl__service *service, const pawl__outbound *last)
 {
     for (size_t i = last != NULL ? number_of(service, last) : 0; i < service->endpoint->route_count;
          i++)
-        if (service->sinks[i].away_tries > 0)
-            return &service->sinks[i];
+        if (service->outbounds[i].away_tries > 0)
+            return &service->outbounds[i];
     return NULL;
 }
 
@@ -62,7 +62,7 @@ bool pawl__unavailable_is_any(pawl__service *service)
 
 static bool is_any_tried(pawl__service *service)
 {
-    pawl__sink *outbound = NULL;
+    pawl__outbound *outbound = NULL;
     do
         outbound = next_away(service, outbound);
     while (outbound != NULL && !is_tried(outbound));
@@ -72,7 +72,7 @@ static bool is_any_tried(pawl__service *service)
 static void plan(pawl__service *service)
 {
     service->unavailable.due = PAWL_TIME_MAX;
-    pawl__sink *outbound     = NULL;
+    pawl__outbound *outbound = NULL;
     while ((outbound = next_away(service, outbound)) != NULL)
         service->unavailable.due = pawl__sooner(service->unavailable.due, outbound->away_until);
 }
@@ -86,7 +86,7 @@ void pawl__unavailable_forget(pawl__service *service)
     pawl__source_table_clear(&routes->first);
     *routes = (pawl__unavailable){
         .left = routes->left, .first = routes->first, .tried_after = routes->tried_after};
-    pawl__sink *outbound = NULL;
+    pawl__outbound *outbound = NULL;
     while ((outbound = next_away(service, outbound)) != NULL) {
         pawl_time latest = pawl_time_add(now, outbound->away_pause);
         if (is_tried(outbound) ||
@@ -106,7 +106,7 @@ void pawl__unavailable_go_back(pawl__service *service, int64_t id)
 
 /* ---- Becoming unavailable and available ----------------------------------------------- */
 
-static int64_t pause_of(pawl__service *service, const pawl__sink *outbound)
+static int64_t pause_of(pawl__service *service, const pawl__outbound *outbound)
 {
     int64_t first = service->endpoint->settings.outbox_delay;
     int64_t last  = service->endpoint->settings.outbox_delay_max;
@@ -115,7 +115,7 @@ static int64_t pause_of(pawl__service *service, const pawl__sink *outbound)
 }
 
 /* Position of the route in the alarm's text, or NULL. */
-static char *find_named(pawl__alarm *alarm, const pawl__sink *outbound)
+static char *find_named(pawl__alarm *alarm, const pawl__outbound *outbound)
 {
     pawl_error name = PAWL_ERROR_INIT;
     (void)pawl_error_set(&name, PAWL_EUNREACHABLE, "route '%s':", outbound->route->name);
@@ -125,15 +125,15 @@ static char *find_named(pawl__alarm *alarm, const pawl__sink *outbound)
 /* Sets the number of routes for which the text has no room. */
 static void count_unnamed(pawl__service *service)
 {
-    size_t            count    = 0;
-    const pawl__sink *outbound = NULL;
+    size_t                count    = 0;
+    const pawl__outbound *outbound = NULL;
     while ((outbound = next_away(service, outbound)) != NULL)
         count += find_named(&service->route_alarm, outbound) == NULL;
     pawl__alarm_more(&service->route_alarm, count);
 }
 
 /* Adds the route to the alarm, which names all routes that are away. */
-static void raise_alarm(pawl__service *service, const pawl__sink *outbound, pawl_text why)
+static void raise_alarm(pawl__service *service, const pawl__outbound *outbound, pawl_text why)
 {
     pawl__alarm *alarm = &service->route_alarm;
     pawl_error   text  = PAWL_ERROR_INIT;
@@ -147,7 +147,7 @@ static void raise_alarm(pawl__service *service, const pawl__sink *outbound, pawl
 }
 
 /* Removes the route from the text, which keeps the other routes, and has the alarm written again. */
-static void end_alarm(pawl__service *service, const pawl__sink *outbound)
+static void end_alarm(pawl__service *service, const pawl__outbound *outbound)
 {
     pawl__alarm *alarm = &service->route_alarm;
     char        *at    = find_named(alarm, outbound);
@@ -166,7 +166,7 @@ static void end_alarm(pawl__service *service, const pawl__sink *outbound)
     count_unnamed(service);
 }
 
-void pawl__unavailable_begin(pawl__service *service, pawl__sink *outbound, pawl_text why)
+void pawl__unavailable_begin(pawl__service *service, pawl__outbound *outbound, pawl_text why)
 {
     const char *name     = service->endpoint->model->endpoint.data;
     pawl_time   now      = pawl__machine_now(service->endpoint);
@@ -191,7 +191,7 @@ void pawl__unavailable_begin(pawl__service *service, pawl__sink *outbound, pawl_
 }
 
 /* Called when a route is available again: its rows, and those left behind them, are read again. */
-void pawl__unavailable_end(pawl__service *service, pawl__sink *outbound)
+void pawl__unavailable_end(pawl__service *service, pawl__outbound *outbound)
 {
     pawl__source_table *left  = &service->unavailable.left;
     pawl__source_table *first = &service->unavailable.first;
@@ -235,7 +235,7 @@ static bool is_whole(const pawl__service *service, const pawl_outbox_rows *rows)
 /* Begins a try of each route whose pause is over, with rows that have attempts and with others. */
 static void begin_tries(pawl__service *service, pawl_time now)
 {
-    pawl__sink *outbound = NULL;
+    pawl__outbound *outbound = NULL;
     while ((outbound = next_away(service, outbound)) != NULL)
         if (outbound->away_until <= now) {
             outbound->away_until           = 0;
@@ -260,7 +260,7 @@ static void keep_due(pawl__service *service, pawl_time now, pawl_outbox_rows *ro
     size_t kept = 0;
     for (size_t i = 0; i < rows->count; i++) {
         const pawl_outbox_row *row = &rows->items[i];
-        if (is_away(pawl__sink_find(service, row->destination)))
+        if (is_away(pawl__outbound_find(service, row->destination)))
             continue;
         if (row->next_attempt <= now)
             rows->items[kept++] = *row;
@@ -304,10 +304,10 @@ static pawl_code read_tried(pawl__service *service, pawl_time now, pawl_outbox_r
 
 /* The tried route whose first waiting row comes first: a page after that may contain sources that wait for this route.
  * NULL if that row is not passed: then the normal read finds it. */
-static pawl__sink *first_tried(pawl__service *service)
+static pawl__outbound *first_tried(pawl__service *service)
 {
-    pawl__sink *first    = NULL;
-    pawl__sink *outbound = NULL;
+    pawl__outbound *first    = NULL;
+    pawl__outbound *outbound = NULL;
     while ((outbound = next_away(service, outbound)) != NULL)
         if (is_tried(outbound) && outbound->first_left != 0 &&
             (first == NULL || outbound->first_left < first->first_left))
@@ -325,8 +325,8 @@ static bool is_first(const pawl__service *service, const pawl_outbox_row *row)
 
 /* Reads a page for a try. `*is_found`: it has a row of that route that may be sent. `*last`: id of its last row, 0 if
  * empty. */
-static pawl_code read_try_page(pawl__service *service, const pawl__sink *outbound, int64_t after,
-                               pawl_outbox_rows *rows, bool *is_found, int64_t *last,
+static pawl_code read_try_page(pawl__service *service, const pawl__outbound *outbound,
+                               int64_t after, pawl_outbox_rows *rows, bool *is_found, int64_t *last,
                                pawl_error *error)
 {
     pawl__unavailable *routes = &service->unavailable;
@@ -336,13 +336,13 @@ static pawl_code read_try_page(pawl__service *service, const pawl__sink *outboun
     keep_fresh(rows);
     *is_found = false;
     for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
-        *is_found |= pawl__sink_find(service, rows->items[i].destination) == outbound &&
+        *is_found |= pawl__outbound_find(service, rows->items[i].destination) == outbound &&
                      (!routes->is_behind || is_first(service, &rows->items[i]));
     return code;
 }
 
 /* Makes the normal read start again at the first row that waits for the route. */
-static void read_on_from(pawl__service *service, pawl__sink *outbound)
+static void read_on_from(pawl__service *service, pawl__outbound *outbound)
 {
     pawl__unavailable_go_back(service, outbound->first_left - 1);
     outbound->first_left = 0;
@@ -353,10 +353,10 @@ static void read_on_from(pawl__service *service, pawl__sink *outbound)
  * there. */
 static pawl_code read_try(pawl__service *service, pawl_outbox_rows *rows, pawl_error *error)
 {
-    pawl__sink *outbound = first_tried(service);
-    bool        is_found = false;
-    int64_t     last     = 0;
-    pawl_code   code     = PAWL_OK;
+    pawl__outbound *outbound = first_tried(service);
+    bool            is_found = false;
+    int64_t         last     = 0;
+    pawl_code       code     = PAWL_OK;
     if (outbound == NULL)
         return PAWL_OK;
     if (outbound->tried_to < outbound->first_left ||
@@ -409,7 +409,7 @@ pawl_code pawl__unavailable_read(pawl__service *service, pawl_time now, pawl_out
     routes->tried                                         = NULL;
     rows->count                                           = 0;
     begin_tries(service, now);
-    const pawl__sink *tried = first_tried(service);
+    const pawl__outbound *tried = first_tried(service);
     if (tried != NULL &&
         tried->away_tries % 2 == 0) /* otherwise rows with attempts would always come first */
         code = read_try(service, rows, error);
@@ -435,7 +435,7 @@ bool pawl__unavailable_waits(pawl__service *service, const pawl__round *round,
                                                                    pawl__round_source(row->row))
                                           : 0;
     return left != 0 &&
-           (is_away(&service->sinks[left - 1]) ||
+           (is_away(&service->outbounds[left - 1]) ||
             (service->unavailable.is_behind && previous == NULL && !is_first(service, row->row)));
 }
 
@@ -450,11 +450,11 @@ static pawl_code note_left(pawl__service *service, const pawl__round_row *row, p
     pawl_code           code   = PAWL_OK;
     if (noted == 0 || (size_t)row->row->id < first)
         code = pawl__source_table_put(&service->unavailable.first, source, (size_t)row->row->id);
-    if (code == PAWL_OK && (noted == 0 || !is_away(&service->sinks[noted - 1]))) {
+    if (code == PAWL_OK && (noted == 0 || !is_away(&service->outbounds[noted - 1]))) {
         noted = is_away(row->outbound) ? number_of(service, row->outbound) : 0;
         code  = pawl__source_table_put(left, source, noted);
     }
-    pawl__sink *outbound = noted != 0 ? &service->sinks[noted - 1] : NULL;
+    pawl__outbound *outbound = noted != 0 ? &service->outbounds[noted - 1] : NULL;
     if (outbound != NULL && (outbound->first_left == 0 || row->row->id < outbound->first_left))
         outbound->first_left = row->row->id;
     return code == PAWL_OK
@@ -480,7 +480,7 @@ static bool has_room(pawl__service *service)
 /* Ends the tries of routes for which no row waits. */
 static void end_tries(pawl__service *service)
 {
-    pawl__sink *outbound = NULL;
+    pawl__outbound *outbound = NULL;
     while ((outbound = next_away(service, outbound)) != NULL)
         if (is_tried(outbound))
             pawl__unavailable_end(service, outbound);

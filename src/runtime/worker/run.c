@@ -159,19 +159,19 @@ static pawl_code give_back(pawl__worker *worker, const pawl__outcome *outcome, p
     return pawl__commit_batch(worker, &back, &none, step, error);
 }
 
-/* On an ordered endpoint: the last earlier unit of the same lane that stays in the queue. */
+/* On an ordered endpoint: the last earlier unit of the same bucket that stays in the queue. */
 static const pawl__unit *left_before(const pawl__outcome *outcome, size_t index)
 {
     const pawl__unit *unit = &outcome->retries[index].unit;
     while (unit->key.size > 0 && index-- > 0) {
         const pawl__unit *other = &outcome->retries[index].unit;
-        if (other->key.size > 0 && other->lane == unit->lane && !pawl__unit_is_done(other))
+        if (other->key.size > 0 && other->bucket == unit->bucket && !pawl__unit_is_done(other))
             return other;
     }
     return NULL;
 }
 
-/* Keeps the end of the unit for later units of its lane (see left_before). */
+/* Keeps the end of the unit for later units of its bucket (see left_before). */
 static void keep_end(const pawl__worker *worker, pawl__retry *retry)
 {
     const pawl__unit *ran = worker->batch->unit_count > 0 ? &worker->batch->units[0] : NULL;

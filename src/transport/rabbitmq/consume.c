@@ -20,7 +20,7 @@
 
 typedef struct consumer {
     pawl_inbound         base;
-    pawl__rabbitmq       link; /* the connection, as a sink has it */
+    pawl__rabbitmq       link; /* the connection, as an outbound transport has it */
     pawl_inbound_options options;
     pawl__acks           acks;
     size_t               size; /* bytes that the take has */

@@ -67,7 +67,7 @@ typedef struct pawl__piece {
     uint64_t          tag; /* number under which it was last published; 0: never */
 } pawl__piece;
 
-/* A call of the sink. */
+/* A call of the outbound transport. */
 typedef struct pawl__posting {
     pawl__piece *pieces;
     size_t       count;

@@ -137,7 +137,7 @@ TEST(texts_are_compared_bytewise)
     assert_int_equal(pawl_text_of("abc").size, 3);
 }
 
-/* A sink's text in a line of the log ends no line, turns none around, and a terminal obeys none of
+/* An outbound transport's text in a line of the log ends no line, turns none around, and a terminal obeys none of
  * it. */
 TEST(a_log_line_is_one_line_that_does_nothing)
 {

@@ -13,7 +13,7 @@ PAWL_RECORD(order, A_NUMBER);
 PAWL_RECORD(parcel, A_NUMBER);
 
 static world_log seen, heard;
-static int       refusals; /* by the sink, of its next calls */
+static int       refusals; /* by the outbound transport, of its next calls */
 
 static pawl_code on_order(pawl_context *ctx, const order *message)
 {

@@ -444,8 +444,8 @@ ON_ALL_STORES(e26_the_last_of_many_that_waited_fails_when_the_others_are_over, c
     assert_non_null(strstr(seen.text, "a87 "));
     assert_true(strstr(seen.text, "a89! ") < strstr(seen.text, "a89 "));
     assert_int_equal(world_queue(it, "desk").count, 0);
-    for (size_t i = 0; i < PAWL__LANES; i++)
-        assert_int_equal(it->endpoint->worker->engine.order->lanes[i].count, 0);
+    for (size_t i = 0; i < PAWL__BUCKETS; i++)
+        assert_int_equal(it->endpoint->worker->engine.order->buckets[i].count, 0);
 }
 
 /* An operator takes away a hundred of those that wait, between others; each message is a batch. One that comes then

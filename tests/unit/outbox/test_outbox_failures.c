@@ -64,13 +64,13 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
     return PAWL_OK;
 }
 static const pawl_transport_ops receiver = PAWL_OUTBOUND(receive);
-static const pawl_route to_a_sink[]      = {{.name = "far", .outbound = &receiver}, {.name = NULL}};
+static const pawl_route to_an_outbound[] = {{.name = "far", .outbound = &receiver}, {.name = NULL}};
 
 static world *open_source(const char *url, const pawl_endpoint_options *wanted)
 {
     pawl_endpoint_options options = wanted != NULL ? *wanted : (pawl_endpoint_options){0};
     if (options.routes == NULL)
-        options.routes = to_a_sink;
+        options.routes = to_an_outbound;
     memset(answers, 0, sizeof answers);
     sent = 0;
     world_forget(&seen);
@@ -390,8 +390,8 @@ ON_ALL_STORES(o20_another_runner_goes_on_when_the_connection_drops, const char *
                  "&application_name=the_first_%ld", (long)getpid());
     world *first = open_source(named, NULL);
     world_drain(first); /* the first runner leads */
-    world *second =
-        world_begin(url, &application, "source", &(pawl_endpoint_options){.routes = to_a_sink});
+    world *second = world_begin(url, &application, "source",
+                                &(pawl_endpoint_options){.routes = to_an_outbound});
     advance_flow(second, 1);
     world_drain(second);
     assert_int_equal(sent, 0); /* handled by the second, which does not lead */

@@ -20,16 +20,16 @@ static const pawl_endpoint_spec source      = {.name     = "source",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
 static const pawl_application   application = APPLICATION("leading", &source);
 
-/* ---- Two sinks -------------------------------------------------------------- */
+/* ---- Two outbound transports -------------------------------------------------------------- */
 
 static struct {
     world          it;
     pawl__service *first, *second;
-    int            calls[2];      /* of the sinks */
-    int64_t        pause;         /* the first call of the first sink takes so long */
+    int            calls[2];      /* of the outbound transports */
+    int64_t        pause;         /* the first call of the first outbound transport takes so long */
     bool           is_stop;       /* the process is stopped for so long */
     bool           lets_other_in; /* and meanwhile the second runner delivers all, and ends */
-    bool           is_busy;       /* the second sink fails, for one call */
+    bool           is_busy;       /* the second outbound transport fails, for one call */
 } t;
 
 static void step(pawl__service *service)
@@ -101,7 +101,7 @@ static void close_two(void *context)
     world_close(&t.it);
 }
 
-/* A row for each sink, and a runner that has delivered nothing yet. */
+/* A row for each outbound transport, and a runner that has delivered nothing yet. */
 static void open_two(const char *url)
 {
     memset(&t, 0, sizeof t);
@@ -266,10 +266,10 @@ static int64_t time_after_a_call(const char *url, bool is_stop)
     return time;
 }
 
-ON_STORES(o20_a_stop_in_a_sink_is_not_the_sinks_time, const char *url)
+ON_STORES(o20_a_stop_in_an_outbound_transport_is_not_its_time, const char *url)
 {
     assert_int_equal(time_after_a_call(url, true), 0);
-    /* An eighth of it is forgotten after the second sink's call. */
+    /* An eighth of it is forgotten after the second outbound transport's call. */
     assert_int_equal(time_after_a_call(url, false), PAWL_SECONDS(7));
 }
 

@@ -263,16 +263,16 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
 static const pawl_transport_ops plain   = PAWL_OUTBOUND(receive);
 static const pawl_transport_ops ordered = {
     .ops_size = sizeof(pawl_transport_ops), .deliver = receive, .promises = PAWL_TRANSPORT_PREFIX};
-static outbound sinks[] = {{true, false}, {true, true}, {false, false}, {false, true}};
+static outbound outbounds[] = {{true, false}, {true, true}, {false, false}, {false, true}};
 
 static const pawl_route first_routes[] = {
-    {.name = "plain", .outbound = &plain, .context = &sinks[0]},
-    {.name = "ordered", .outbound = &ordered, .context = &sinks[1]},
+    {.name = "plain", .outbound = &plain, .context = &outbounds[0]},
+    {.name = "ordered", .outbound = &ordered, .context = &outbounds[1]},
     {.name = "here", .queue = "notes", .is_outbox = true},
     {.name = NULL}};
 static const pawl_route second_routes[] = {
-    {.name = "plain", .outbound = &plain, .context = &sinks[2]},
-    {.name = "ordered", .outbound = &ordered, .context = &sinks[3]},
+    {.name = "plain", .outbound = &plain, .context = &outbounds[2]},
+    {.name = "ordered", .outbound = &ordered, .context = &outbounds[3]},
     {.name = "here", .queue = "notes", .is_outbox = true},
     {.name = NULL}};
 
@@ -405,7 +405,7 @@ TESTS(o16_another_one_goes_on_where_one_died, const char *url,
     run_all(url, DIES);
 }
 
-/* ---- A sink that is slow ---------------------------------------------------------------- */
+/* ---- An outbound transport that is slow ---------------------------------------------------------------- */
 
 static pawl_store *rival; /* takes the lease as soon as it is over */
 static int         taken; /* how often */
@@ -424,7 +424,7 @@ static pawl_code receive_slowly(pawl_transport *transport, pawl_delivery *items,
 }
 
 /* Each call takes longer than a lease lasts: it is found out once. */
-ON_ALL_STORES(o20_a_slow_sink_does_not_cost_the_lead, const char *url)
+ON_ALL_STORES(o20_a_slow_outbound_transport_does_not_cost_the_lead, const char *url)
 {
     static const pawl_transport_ops slow     = PAWL_OUTBOUND(receive_slowly);
     static const pawl_route         routes[] = {{.name = "plain", .outbound = &slow},

@@ -37,7 +37,7 @@ static const pawl_endpoint_spec source      = {.name     = "source",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_tell)})};
 static const pawl_application   application = APPLICATION("settling", &source, &notes);
 
-/* ---- A sink, and somebody who settles rows meanwhile -------------------------- */
+/* ---- An outbound transport, and somebody who settles rows meanwhile -------------------------- */
 
 static struct {
     world it;

@@ -135,7 +135,7 @@ TEST(o29_a_short_call_is_not_told)
 TEST(o29_a_long_call_that_was_not_watched_is_told_at_its_end)
 {
     static const pawl__call bare     = {.kind = "the critical action for", .name = "retention"};
-    static const pawl__call outbound = {.kind = "a sink"};
+    static const pawl__call outbound = {.kind = "an outbound transport"};
     begin();
     assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &bare));
     pass(PAWL_SECONDS(10));
@@ -145,7 +145,7 @@ TEST(o29_a_long_call_that_was_not_watched_is_told_at_its_end)
     assert_true(pawl__app_call_begin(&t.hand, t.it.endpoint, &outbound));
     pass(PAWL_SECONDS(11));
     assert_true(pawl__app_call_end(&t.hand, t.it.endpoint));
-    expect_lines("warning: endpoint plain: a thread was in a sink for 11 s\n");
+    expect_lines("warning: endpoint plain: a thread was in an outbound transport for 11 s\n");
 }
 
 /* ---- Heartbeats --------------------------------------------------------------------- */

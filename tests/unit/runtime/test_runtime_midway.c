@@ -1,5 +1,5 @@
 /* test_runtime_midway.c - an endpoint in the middle of its work, while code of the application
- * stands still, or when the time of a batch is over: a commit does not wait for a sink, and what was
+ * stands still, or when the time of a batch is over: a commit does not wait for an outbound transport, and what was
  * claimed with the message in hand is given back. E16, O22.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -79,8 +79,8 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
     return PAWL_OK;
 }
 
-static const pawl_transport_ops slow_sink = PAWL_OUTBOUND(deliver);
-static const pawl_route routes[] = {{.name = "far", .outbound = &slow_sink}, {.name = NULL}};
+static const pawl_transport_ops slow_outbound = PAWL_OUTBOUND(deliver);
+static const pawl_route routes[] = {{.name = "far", .outbound = &slow_outbound}, {.name = NULL}};
 
 /* ---- A fixture ------------------------------------------------------------------------ */
 
@@ -136,7 +136,7 @@ static size_t claim_all(fixture *p, const char *queue)
 
 /* Nothing downstream is waited for: messages are sent and handled, and what they send is
  * there, in commits that return. */
-ON_ALL_STORES(o22_no_commit_waits_for_a_sink, const char *url)
+ON_ALL_STORES(o22_no_commit_waits_for_an_outbound_transport, const char *url)
 {
     fixture p;
     open_fixture(&p, url);

@@ -18,7 +18,7 @@
 
 #define TASK(F)      \
     F(INT32, number) \
-    F(INT32, lane)
+    F(INT32, bucket)
 PAWL_RECORD(task, TASK);
 PAWL_RECORD(job, A_NUMBER);
 #define BOOK(F) F(INT32, number) F(INT32, rings)
@@ -437,8 +437,9 @@ ON_STORES(a_timeout_that_was_set_anew_counts_no_attempt, const char *url)
 static void play_ordered(const char *url, int64_t time)
 {
     pawl_step step = PAWL_STEP_INIT;
-    begin(url, &(pawl_endpoint_options){
-                   .delayed_retries = PAWL_NONE, .batch_messages = 1, .ordered = "property:lane"});
+    begin(url, &(pawl_endpoint_options){.delayed_retries = PAWL_NONE,
+                                        .batch_messages  = 1,
+                                        .ordered         = "property:bucket"});
     pawl_endpoint_options options = t.it.options;
     t.two[0]                      = t.it.endpoint;
     must(pawl_endpoint_create(&application, NULL, &options, &t.two[1], world_error()));

@@ -1,5 +1,5 @@
-/* test_runtime_retention.c - clean-up that fails again and again, and what an
- * endpoint is told about its outbox that it does not take; bodies of dead letters that are old; clocks that are wrong. E34, O28, O29.
+/* test_runtime_retention.c - clean-up that fails again and again, and what an endpoint is told about its outbox that
+ * it does not take; bodies of dead letters that are old; clocks that are wrong. E34, O28, O29.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -563,7 +563,7 @@ TEST(bad_routes_are_refused)
     refused((pawl_endpoint_options){.routes = both}, "route 'x': 'place' is no URL of a store");
 }
 
-/* The rows as they were before a route had a sink. */
+/* The rows as they were before a route had an outbound transport. */
 typedef struct old_route {
     const char *name, *url, *queue, *system_prefix;
 } old_route;

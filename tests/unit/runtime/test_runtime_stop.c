@@ -399,7 +399,7 @@ ON_STORE(e29_a_file_is_locked_until_what_was_given_up_returns, const char *url, 
     close_fixture(&p);
 }
 
-/* ---- Sinks ---------------------------------------------------------------------------------- */
+/* ---- Outbound transports ---------------------------------------------------------------------------------- */
 
 static atomic_int delivered, closed;
 
@@ -420,14 +420,15 @@ static void close_transport(pawl_transport *transport)
     atomic_fetch_add(&closed, 1);
 }
 
-static const pawl_transport_ops slow_sink = {.ops_size       = sizeof(pawl_transport_ops),
-                                             .transport_size = sizeof(pawl_transport),
-                                             .deliver        = deliver,
-                                             .close          = close_transport};
-static const pawl_route slow_routes[] = {{.name = "far", .outbound = &slow_sink}, {.name = NULL}};
+static const pawl_transport_ops slow_outbound = {.ops_size       = sizeof(pawl_transport_ops),
+                                                 .transport_size = sizeof(pawl_transport),
+                                                 .deliver        = deliver,
+                                                 .close          = close_transport};
+static const pawl_route         slow_routes[] = {{.name = "far", .outbound = &slow_outbound},
+                                                 {.name = NULL}};
 
 /* The row is not settled, and another runner delivers it: once more, if it came through. */
-ON_ALL_STORES(e29_stopping_gives_up_a_sink_that_does_not_return, const char *url)
+ON_ALL_STORES(e29_stopping_gives_up_an_outbound_transport_that_does_not_return, const char *url)
 {
     fixture p;
     open_fixture(&p, url, &application);
@@ -454,7 +455,7 @@ ON_ALL_STORES(e29_stopping_gives_up_a_sink_that_does_not_return, const char *url
 }
 
 /* In time: all is finished, and settled. */
-ON_ALL_STORES(o29_stopping_waits_for_a_sink_that_is_called, const char *url)
+ON_ALL_STORES(o29_stopping_waits_for_an_outbound_transport_that_is_called, const char *url)
 {
     fixture p;
     open_fixture(&p, url, &application);

@@ -44,7 +44,7 @@ TEST(what_is_no_driver_is_refused)
     assert_int_equal(pawl_store_open("older:x", NULL, &store, NULL), PAWL_EUNREACHABLE);
 }
 
-static void expect_sink_refused(const char *path, pawl_code expected, const char *part)
+static void expect_outbound_refused(const char *path, pawl_code expected, const char *part)
 {
     pawl_error error = PAWL_ERROR_INIT;
     assert_int_equal(pawl_transport_load(path, &error), expected);
@@ -57,20 +57,20 @@ TEST(what_is_no_table_is_refused)
 {
     expect_refused(path_of("code"), PAWL_ECONFIG,
                    "code.so: its symbol pawl_store_driver is no data");
-    expect_sink_refused(path_of("code"), PAWL_ECONFIG,
-                        "code.so: its symbol pawl_transport_driver is no data");
+    expect_outbound_refused(path_of("code"), PAWL_ECONFIG,
+                            "code.so: its symbol pawl_transport_driver is no data");
 #ifndef PAWL_SANITIZED /* the address sanitizer makes variables larger, and reports who reads that */
     expect_refused(
         path_of("byte"), PAWL_ECONFIG,
         test_text("byte.so was built for another pawl: its table pawl_store_driver has 1 bytes, at "
                   "least %zu are needed",
                   offsetof(pawl_store_ops, queue_claim)));
-    expect_sink_refused(path_of("byte"), PAWL_ECONFIG, "pawl_transport_driver has 1 bytes");
+    expect_outbound_refused(path_of("byte"), PAWL_ECONFIG, "pawl_transport_driver has 1 bytes");
     const char *wanted = test_text("liar.so was built for another pawl: its table "
                                    "pawl_transport_driver has 8 bytes, at least %zu are needed",
                                    sizeof(pawl_transport_ops));
     expect_refused(path_of("liar"), PAWL_ECONFIG, "pawl_store_driver has 8 bytes, at least");
-    expect_sink_refused(path_of("liar"), PAWL_ECONFIG, wanted);
+    expect_outbound_refused(path_of("liar"), PAWL_ECONFIG, wanted);
 #endif
     expect_refused(path_of("older"), PAWL_ECONFIG, "pawl_store_driver has 8 bytes, at least");
 }
@@ -85,7 +85,7 @@ TEST(what_is_no_file_is_refused)
     assert_int_equal(mkfifo(pipe, 0600), 0);
     alarm(20);
     expect_refused(pipe, PAWL_EUNREACHABLE, "is a named pipe, where a shared object is expected");
-    expect_sink_refused(pipe, PAWL_EUNREACHABLE, "is a named pipe");
+    expect_outbound_refused(pipe, PAWL_EUNREACHABLE, "is a named pipe");
     alarm(0);
     assert_int_equal(unlink(pipe), 0);
     expect_refused("/dev/null", PAWL_EUNREACHABLE, "/dev/null is not a file");

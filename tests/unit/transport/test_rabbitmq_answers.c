@@ -1,5 +1,5 @@
-/* test_rabbitmq_answers.c - answers of a server to a sink, in an order that a real one seldom has: a server of the test's
- * own speaks as much of AMQP as that needs; and one that leaves a reader waiting. O9, O10, E29.
+/* test_rabbitmq_answers.c - answers of a server to an outbound transport, in an order that a real one seldom has: a
+ * server of the test's own speaks as much of AMQP as that needs; and one that leaves a reader waiting. O9, O10, E29.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +46,8 @@ TEST(o10_a_server_that_is_blocked_counts_as_away)
     }
 }
 
-/* The server reads no more once it said so: the write of a large message ends by its time, and the answer is read then. */
+/* The server reads no more once it said so: the write of a large message ends by its time, and the answer is read
+ * then. */
 TEST(o10_a_server_that_is_blocked_within_a_large_message_counts_as_away)
 {
     pawl_arena *arena = test_arena();
@@ -214,7 +215,8 @@ TEST(o10_of_two_hosts_the_one_that_confirms_gets_the_messages)
                                      "{\"number\":5}{\"number\":6}");
 }
 
-/* A declaration that is not answered, and a file that is not there: nothing was sent, and of one attempt none is used up. */
+/* A declaration that is not answered, and a file that is not there: nothing was sent, and of one attempt none is used
+ * up. */
 TEST(o10_a_call_that_sent_nothing_is_no_attempt)
 {
     char   urls[2][200];
@@ -270,8 +272,8 @@ static bool was_asked(const server *host)
     return poll(&asked, 1, 0) > 0;
 }
 
-/* Hosts that accept connections and say nothing: a call, which a stop waits for, takes the time of one, and the next call
- * begins with the next host. */
+/* Hosts that accept connections and say nothing: a call, which a stop waits for, takes the time of one, and the next
+ * call begins with the next host. */
 TEST(o10_a_call_has_the_time_of_one_silent_host)
 {
     char       url[200];
@@ -282,7 +284,7 @@ TEST(o10_a_call_has_the_time_of_one_silent_host)
     snprintf(url, sizeof url,
              "amqp://guest:guest@127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/?connect-timeout=1",
              hosts[0].port, hosts[1].port, hosts[2].port);
-    pawl_transport *transport = open_sink(url);
+    pawl_transport *transport = open_outbound(url);
     for (int turn = 0; turn < 2; turn++) {
         pawl_delivery item = {.queue   = PAWL_TEXT("q"),
                               .message = {.id             = PAWL_TEXT("m-1"),
@@ -296,7 +298,7 @@ TEST(o10_a_call_has_the_time_of_one_silent_host)
         for (int i = 0; i < 3; i++)
             assert_int_equal(was_asked(&hosts[i]), i <= turn);
     }
-    close_sink(transport);
+    close_outbound(transport);
     for (int i = 0; i < 3; i++)
         close(hosts[i].listener);
 }

@@ -1,4 +1,5 @@
-/* test_rabbitmq_frames.h - frames of AMQP that a server of the test's own sends and receives, and the messages of its answers.
+/* test_rabbitmq_frames.h - frames of AMQP that a server of the test's own sends and receives, and the messages of its
+ * answers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +36,7 @@ typedef struct server {
     int      published, tag;   /* in all; of this connection */
     char     queue;            /* of the last message */
     char     bodies[100];      /* of what was published */
-    int      timeout_s, calls; /* of the sink; 20 and 1 */
+    int      timeout_s, calls; /* of the outbound transport; 20 and 1 */
     int      later;            /* the call before which 11 minutes go by; 0: they do not */
     uint32_t frame_max;        /* 0: 131072 */
     bool     has_headers;      /* the second message of a call: 20,000 bytes */

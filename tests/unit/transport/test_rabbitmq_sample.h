@@ -1,5 +1,5 @@
-/* test_rabbitmq_sample.h - a server of the test's own, which speaks as much of AMQP as answers to a sink need, and calls of a
- * sink that publishes there.
+/* test_rabbitmq_sample.h - a server of the test's own, which speaks as much of AMQP as answers to an outbound
+ * transport need, and calls of a outbound transport that publishes there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -112,7 +112,7 @@ static inline void end(server *s)
     close(s->listener);
 }
 
-/* ---- The sink --------------------------------------------------------------------------------- */
+/* ---- The outbound transport --------------------------------------------------------------------------------- */
 
 static inline pawl_text queue_of(const server *s, int item)
 {
@@ -131,7 +131,7 @@ static inline void note_outcomes(server *s, const pawl_delivery *items)
     *end   = '\0';
 }
 
-static inline pawl_transport *open_sink(const char *url)
+static inline pawl_transport *open_outbound(const char *url)
 {
     const pawl_transport_ops *ops = pawl_transport_find(url);
     assert_non_null(ops);
@@ -142,13 +142,14 @@ static inline pawl_transport *open_sink(const char *url)
     return transport;
 }
 
-static inline void close_sink(pawl_transport *transport)
+static inline void close_outbound(pawl_transport *transport)
 {
     transport->ops->close(transport);
     pawl_free(transport);
 }
 
-/* Each message of the call has the same id, as copies have, and its number as body. Milliseconds that the calls took. */
+/* Each message of the call has the same id, as copies have, and its number as body. Milliseconds that the calls
+ * took. */
 static inline int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena, pawl_code *code)
 {
     static const pawl_text numbers[ITEMS] = {PAWL_TEXT_INIT("0"), PAWL_TEXT_INIT("1"),
@@ -162,7 +163,7 @@ static inline int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena
     begin(s);
     snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?declare=no&timeout=%d", s->port,
              s->timeout_s != 0 ? s->timeout_s : 20);
-    pawl_transport *transport = open_sink(url);
+    pawl_transport *transport = open_outbound(url);
     struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
     for (int turn = 0; turn < (s->calls != 0 ? s->calls : 1); turn++) {
@@ -185,7 +186,7 @@ static inline int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena
     free(headers);
     free(body);
     clock_gettime(CLOCK_MONOTONIC, &to);
-    close_sink(transport);
+    close_outbound(transport);
     end(s);
     return (to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000;
 }

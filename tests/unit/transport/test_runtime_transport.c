@@ -1,4 +1,4 @@
-/* test_runtime_transport.c - sinks of an application's own: registered by
+/* test_runtime_transport.c - outbound transports of an application's own: registered by
  * scheme, given what the runner delivers, believed in what they answer.
  * O9 to O12, O14.
  *
@@ -21,7 +21,7 @@ static const pawl_endpoint_spec source      = {.name     = "source",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)})};
 static const pawl_application   application = APPLICATION("transport", &source);
 
-/* ---- The sink: writes down what it gets, answers as it is told ------------------ */
+/* ---- The outbound transport: writes down what it gets, answers as it is told ------------------ */
 
 static char                 heard[200];
 static pawl_attempt_outcome answer;
@@ -85,7 +85,7 @@ static const pawl_route to_tower[]   = {{.name = "bell", .url = "bell:tower", .q
                                         {.name = NULL}};
 static const pawl_route to_cracked[] = {{.name = "bell", .url = "bell:cracked"}, {.name = NULL}};
 
-ON_ALL_STORES(o9_a_sink_of_ones_own_gets_what_is_sent, const char *url)
+ON_ALL_STORES(o9_an_outbound_transport_of_ones_own_gets_what_is_sent, const char *url)
 {
     world *it = open_world(url, to_tower);
     world_post(it, "m1", PAWL_MESSAGE(call, .number = 7));
@@ -109,7 +109,8 @@ ON_ALL_STORES(o11_a_rejection_is_dead_at_once, const char *url)
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_DEAD).count, 1);
 }
 
-ON_ALL_STORES(o10_o12_a_sink_that_fails_is_asked_again_then_given_up, const char *url)
+ON_ALL_STORES(o10_o12_an_outbound_transport_that_fails_is_asked_again_then_given_up,
+              const char *url)
 {
     world *it = open_world(url, to_tower);
     answer    = PAWL_ATTEMPT_TRANSIENT;
@@ -121,7 +122,7 @@ ON_ALL_STORES(o10_o12_a_sink_that_fails_is_asked_again_then_given_up, const char
     assert_string_equal(heard, "{\"number\":7}<hour {\"number\":7}<hour ");
 }
 
-ON_ALL_STORES(a_sink_that_cannot_be_opened_costs_no_attempt, const char *url)
+ON_ALL_STORES(a_outbound_transport_that_cannot_be_opened_costs_no_attempt, const char *url)
 {
     world *it = open_world(url, to_cracked);
     world_post(it, "m1", PAWL_MESSAGE(call, .number = 7));
@@ -181,7 +182,7 @@ TEST(a_scheme_belongs_to_one)
     assert_ptr_equal(pawl_transport_find("sqlite:x.db"), &pawl_transport_store);
 }
 
-TEST(a_module_without_a_sink_is_refused)
+TEST(a_module_without_an_outbound_transport_is_refused)
 {
     pawl_error error = PAWL_ERROR_INIT;
     assert_int_equal(pawl_transport_load("./no-such-sink.so", &error), PAWL_EUNREACHABLE);

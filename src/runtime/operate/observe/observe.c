@@ -393,7 +393,7 @@ static void put_span(pawl_endpoint *endpoint, const pawl_outbox_row *row,
 void pawl__observe_attempt(pawl_endpoint *endpoint, const pawl_outbox_row *row,
                            pawl_attempt_outcome outcome, int64_t duration, pawl_time now)
 {
-    if (outcome > PAWL_ATTEMPT_POISON) /* an outcome that no sink should return */
+    if (outcome > PAWL_ATTEMPT_POISON) /* an outcome that no outbound transport should return */
         outcome = PAWL_ATTEMPT_TRANSIENT;
     pawl__metric_add(&endpoint->metrics, PAWL__METRIC_ATTEMPTS, outcome, 1);
     pawl__metric_observe(&endpoint->metrics, PAWL__METRIC_DISPATCH_DURATION, duration);

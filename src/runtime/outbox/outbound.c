@@ -1,4 +1,4 @@
-/* sink.c - opens the sink of a route for its first row, calls it, and closes it after a failure.
+/* outbound.c - opens the outbound transport of a route for its first row, calls it, and closes it after a failure.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,20 +17,20 @@ const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name
     return NULL;
 }
 
-bool pawl__sink_is_here(const pawl__sink *outbound)
+bool pawl__outbound_is_here(const pawl__outbound *outbound)
 {
     return outbound->route->is_outbox;
 }
 
-static const pawl_transport_ops *ops_of(const pawl__sink *outbound)
+static const pawl_transport_ops *ops_of(const pawl__outbound *outbound)
 {
     return outbound->route->outbound != NULL ? outbound->route->outbound
                                              : pawl_transport_find(outbound->route->url);
 }
 
-bool pawl__sink_keeps_order(const pawl__sink *outbound)
+bool pawl__outbound_keeps_order(const pawl__outbound *outbound)
 {
-    return pawl__sink_is_here(outbound) ||
+    return pawl__outbound_is_here(outbound) ||
            (ops_of(outbound)->promises & PAWL_TRANSPORT_PREFIX) != 0;
 }
 
@@ -43,14 +43,14 @@ static void close_transport(pawl_transport *transport)
     pawl_free(transport);
 }
 
-static void close_sink(pawl__sink *outbound)
+static void close_outbound(pawl__outbound *outbound)
 {
     if (outbound->transport != NULL)
         close_transport(outbound->transport);
     outbound->transport = NULL;
 }
 
-static pawl_code open_sink(pawl__sink *outbound, pawl_error *error)
+static pawl_code open_outbound(pawl__outbound *outbound, pawl_error *error)
 {
     const pawl_route *route = outbound->route;
     pawl_code         code  = PAWL_OK;
@@ -96,22 +96,23 @@ static bool is_tried(const pawl_endpoint *endpoint, const char *url)
     return false;
 }
 
-pawl_code pawl__sink_try(const pawl_endpoint *endpoint, const pawl_route *route, pawl_error *error)
+pawl_code pawl__outbound_try(const pawl_endpoint *endpoint, const pawl_route *route,
+                             pawl_error *error)
 {
-    pawl__sink tried = {.route = route};
-    pawl_code  code  = PAWL_OK;
+    pawl__outbound tried = {.route = route};
+    pawl_code      code  = PAWL_OK;
     if (ops_of(&tried) == &pawl_transport_store)
         code = try_store(route, error);
     else if (!is_tried(endpoint, route->url))
-        code = open_sink(&tried, error);
-    close_sink(&tried);
+        code = open_outbound(&tried, error);
+    close_outbound(&tried);
     if (code != PAWL_ECONFIG && code != PAWL_EINVAL && code != PAWL_ENOMEM)
         return PAWL_OK;
     return pawl_error_wrap(error, code == PAWL_ENOMEM ? code : PAWL_ECONFIG, "route '%s'",
                            route->name);
 }
 
-static bool begin_call(pawl__service *service, const pawl__sink *outbound,
+static bool begin_call(pawl__service *service, const pawl__outbound *outbound,
                        const pawl_message *message)
 {
     pawl__call call = {.kind = "the outbound transport of route", .name = outbound->route->name};
@@ -126,18 +127,18 @@ static bool begin_call(pawl__service *service, const pawl__sink *outbound,
 void pawl__outbox_close(pawl__service *service)
 {
     for (size_t i = 0; i < service->endpoint->route_count; i++) {
-        pawl__sink *outbound = &service->sinks[i];
+        pawl__outbound *outbound = &service->outbounds[i];
         if (outbound->transport == NULL)
             continue;
         (void)begin_call(service, outbound, NULL); /* closes it even if the thread was given up */
-        close_sink(outbound);
+        close_outbound(outbound);
         (void)pawl__app_call_end(&service->app_call, service->endpoint);
     }
 }
 
 /* ---- Deliver ------------------------------------------------------------------------ */
 
-/* Makes a sink's text valid and cuts it, as a store takes valid text of limited size; an invalid
+/* Makes an outbound transport's text valid and cuts it, as a store takes valid text of limited size; an invalid
  * byte becomes '?', so that an operator can read the rest. */
 static pawl_text error_text(pawl_arena *arena, pawl_text text)
 {
@@ -167,7 +168,7 @@ static void leave_row(pawl__round_row *row, pawl_text error)
     row->delivery.error = error;
 }
 
-/* Takes a sink's answer, if it is a valid one. */
+/* Takes an outbound transport's answer, if it is a valid one. */
 static void take_answer(pawl__service *service, pawl__round_row *row, const pawl_delivery *answer)
 {
     switch (answer->outcome) {
@@ -187,24 +188,24 @@ static void take_answer(pawl__service *service, pawl__round_row *row, const pawl
     }
 }
 
-static bool is_for(const pawl__round_row *row, const pawl__sink *outbound)
+static bool is_for(const pawl__round_row *row, const pawl__outbound *outbound)
 {
     return row->state == PAWL__ROW_CHOSEN && row->outbound == outbound;
 }
 
 /* PAWL_EUNREACHABLE: nothing was sent. */
-static pawl_code call(pawl__service *service, pawl__sink *outbound, pawl_delivery *items,
+static pawl_code call(pawl__service *service, pawl__outbound *outbound, pawl_delivery *items,
                       size_t count, pawl_error *error)
 {
     if (!begin_call(service, outbound, &items[0].message))
         return PAWL_EFENCED;
-    pawl_code code      = open_sink(outbound, error);
+    pawl_code code      = open_outbound(outbound, error);
     bool      is_closed = code != PAWL_OK && code != PAWL_ENOMEM;
     if (code == PAWL_OK)
         code = outbound->transport->ops->deliver(outbound->transport, items, count, service->arena,
                                                  error);
     if (pawl__app_call_answer(code, "outbound", error) != PAWL_OK)
-        close_sink(outbound);
+        close_outbound(outbound);
     (void)pawl__app_call_end(&service->app_call, service->endpoint);
     return is_closed || code == PAWL_EDENIED ? PAWL_EUNREACHABLE : code;
 }
@@ -217,7 +218,7 @@ typedef struct result {
 } result;
 
 /* Writes the outcomes into the rows of the round. */
-static result enter(pawl__service *service, pawl__round *round, const pawl__sink *outbound,
+static result enter(pawl__service *service, pawl__round *round, const pawl__outbound *outbound,
                     const pawl_delivery *items, int64_t duration, pawl_code code, pawl_text text)
 {
     size_t next = 0;
@@ -244,7 +245,7 @@ static result enter(pawl__service *service, pawl__round *round, const pawl__sink
     return made;
 }
 
-static pawl_text deliver(pawl__service *service, pawl__round *round, pawl__sink *outbound,
+static pawl_text deliver(pawl__service *service, pawl__round *round, pawl__outbound *outbound,
                          pawl_delivery *items, size_t count)
 {
     pawl_error  error    = PAWL_ERROR_INIT;
@@ -263,7 +264,8 @@ static pawl_text deliver(pawl__service *service, pawl__round *round, pawl__sink 
     return made.left;
 }
 
-pawl_text pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *outbound)
+pawl_text pawl__outbound_deliver(pawl__service *service, pawl__round *round,
+                                 pawl__outbound *outbound)
 {
     size_t         count   = 0;
     pawl_time      arrival = pawl__leader_arrival(service);
@@ -283,7 +285,7 @@ pawl_text pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__s
         else
             items[count++] = row->delivery;
     }
-    if (count == 0 || pawl__sink_is_here(outbound))
+    if (count == 0 || pawl__outbound_is_here(outbound))
         return (pawl_text){.data = "", .size = 0};
     return deliver(service, round, outbound, items, count);
 }

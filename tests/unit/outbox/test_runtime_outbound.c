@@ -1,5 +1,6 @@
-/* test_runtime_sinks.c - sinks that a route names: an application's own function, and a queue of the same store by way of
- * the outbox. In which order, in how many calls, and under whose leadership rows reach them. O8 to O16, O19 to O21, O30.
+/* test_runtime_outbound.c - outbound transports that a route names: an application's own function, and a queue of the
+ * same store by way of the outbox. In which order, in how many calls, and under whose leadership rows reach them. O8
+ * to O16, O19 to O21, O30.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +37,7 @@ static const pawl_saga          flow_saga   = FLOW_SAGA(on_advance);
 static const pawl_endpoint_spec source      = {.name = "source", .sagas = PAWL_SAGAS(&flow_saga)};
 static const pawl_application   application = APPLICATION("sinks", &source, &notes);
 
-/* ---- A sink that writes down what it gets --------------------------------------- */
+/* ---- An outbound transport that writes down what it gets --------------------------------------- */
 
 typedef struct ear {
     const char          *name;
@@ -121,12 +122,12 @@ static void assert_counts(world *it, size_t pending, size_t held, size_t dispatc
 
 /* ---- Order ---------------------------------------------------------------------- */
 
-ON_ALL_STORES(o14_a_row_waits_for_the_one_before_at_another_sink, const char *url)
+ON_ALL_STORES(o14_a_row_waits_for_the_one_before_at_another_outbound_transport, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     advance_flow(it, "f", 1, "abab");
     assert_heard("a1 |b2 |a3 |b4 |");
-    /* The first fails: the others, for another sink, are held. */
+    /* The first fails: the others, for another outbound transport, are held. */
     a = (ear){.name = "a", .why = a.why, .answers = {PAWL_ATTEMPT_TRANSIENT}};
     advance_flow(it, "f", 5, "abb");
     assert_heard("a5 |");
@@ -139,7 +140,7 @@ ON_ALL_STORES(o14_a_row_waits_for_the_one_before_at_another_sink, const char *ur
     assert_counts(it, 0, 0, 9, 0);
 }
 
-ON_ALL_STORES(o8_a_sink_without_a_promise_has_one_row_of_a_source, const char *url)
+ON_ALL_STORES(o8_an_outbound_transport_without_a_promise_has_one_row_of_a_source, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
     plan      = "aa";
@@ -204,8 +205,8 @@ ON_ALL_STORES(o13_what_nobody_can_read_is_dead_at_once, const char *url)
     assert_string_equal(attempt.error.data, "no type note here");
 }
 
-/* A sink's text goes to the store only in a form that the store takes. */
-ON_ALL_STORES(a_sink_may_say_anything, const char *url)
+/* An outbound transport's text goes to the store only in a form that the store takes. */
+ON_ALL_STORES(a_outbound_transport_may_say_anything, const char *url)
 {
     static char long_text[2000];
     world      *it = open_world(url, (pawl_endpoint_options){0});
@@ -225,7 +226,7 @@ ON_ALL_STORES(a_sink_may_say_anything, const char *url)
 /* The rest of a text that has a bad byte is what helps; and no text says that there is
  * none. */
 /* The text is made before it is stored; two stores for it are cheap here. */
-ON_STORE(an_operator_reads_what_a_sink_says, const char *url, "memory")
+ON_STORE(an_operator_reads_what_an_outbound_transport_says, const char *url, "memory")
 {
     const pawl_text said[] = {
         PAWL_TEXT("busy\xff until\0noon"), {.size = 0}, {.size = 20}, {.size = 2000}};
@@ -361,7 +362,7 @@ static void close_second(world *it)
     world_close(it);
 }
 
-/* The first runner stands still in its sink; the second takes over and delivers all. The deliveries
+/* The first runner stands still in its outbound transport; the second takes over and delivers all. The deliveries
  * of the first then count for nothing, and it sends nothing more. */
 ON_ALL_STORES(o20_a_runner_that_stood_still_settles_nothing, const char *url)
 {
@@ -380,7 +381,7 @@ ON_ALL_STORES(o20_a_runner_that_stood_still_settles_nothing, const char *url)
     close_second(other);
 }
 
-/* In one pass rows go to two sinks, and the lease ends in the call of the first. */
+/* In one pass rows go to two outbound transports, and the lease ends in the call of the first. */
 ON_ALL_STORES(o20_a_runner_that_stood_still_sends_nothing_more, const char *url)
 {
     world *it = open_world(url, (pawl_endpoint_options){0});
@@ -405,7 +406,7 @@ static void take_long(void)
     pawl_clock_set(slow_clock, pawl_clock_now(slow_clock) + PAWL_SECONDS(40));
 }
 
-ON_ALL_STORES(o10_a_slow_sink_has_its_outcome_recorded, const char *url)
+ON_ALL_STORES(o10_a_slow_outbound_transport_has_its_outcome_recorded, const char *url)
 {
     world *it    = open_world(url, (pawl_endpoint_options){0});
     slow_clock   = it->machine;
