@@ -38,7 +38,8 @@ typedef struct pawl_message {
  * A missing number counts as 1; a minor version ("2.7") is ignored. */
 #define PAWL_HEADER_VERSION "pawl.version"
 /* Expiry, a business time as of pawl_time_format: a message that is not handled by then is dropped, recorded as
- * handled, and counted. An empty text is ignored; one that is no time makes the message a dead letter. */
+ * handled, and counted. An empty text is ignored. A text that is not a time cannot be sent (PAWL_EINVAL); if another
+ * program sends it, the message is a dead letter. */
 #define PAWL_HEADER_EXPIRES "pawl.expires"
 /* On a copy that option `audit` makes: the endpoint and the machine that handled the message, when handling began and
  * ended, the message's id, and its pawl.expires (which the copy itself does not have). */

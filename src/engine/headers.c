@@ -143,6 +143,9 @@ static pawl_code put_extra(yyjson_mut_doc *doc, yyjson_mut_val *object, const pa
         if (!pawl_text_is_valid(value, NULL) ||
             !pawl_text_is_valid(pawl_text_of(extra->name), NULL))
             return pawl_error_set(error, PAWL_EINVAL, "header '%s' is not UTF-8", extra->name);
+        if (strcmp(extra->name, PAWL_HEADER_EXPIRES) == 0 && value.size > 0 &&
+            pawl_time_parse(value, &(pawl_time){0}, NULL) != PAWL_OK)
+            return pawl_error_set(error, PAWL_EINVAL, "%s", PAWL__EXPIRES_IS_NO_TIME);
         yyjson_mut_obj_remove_key(object, extra->name);
         if (!yyjson_mut_obj_add_strncpy(doc, object, extra->name,
                                         value.data != NULL ? value.data : "", value.size))

@@ -32,6 +32,10 @@ typedef struct pawl__cause {
     pawl_text           queue; /* the queue of the endpoint that handles it */
 } pawl__cause;
 
+/* Of a sender and of a dead letter: an expiry that cannot be read. */
+#define PAWL__EXPIRES_IS_NO_TIME \
+    "header '" PAWL_HEADER_EXPIRES "' is not a time: expected 2026-01-31T23:59:59.123456Z"
+
 /* The headers of a message; NULL cause: sent from outside. */
 pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
                               const pawl_header *extra, const pawl__cause *cause, pawl_arena *arena,

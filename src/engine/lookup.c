@@ -356,9 +356,7 @@ static pawl_code look_at_expiry(pawl__batch *batch, pawl__unit *unit)
     if (pawl_time_parse(text, &end, NULL) == PAWL_OK)
         unit->is_expired = end <= unit->now;
     else
-        pawl__unit_dead(batch, unit, PAWL_EDECODE,
-                        PAWL_TEXT("header '" PAWL_HEADER_EXPIRES
-                                  "' is not a time: expected 2026-01-31T23:59:59.123456Z"));
+        pawl__unit_dead(batch, unit, PAWL_EDECODE, PAWL_TEXT(PAWL__EXPIRES_IS_NO_TIME));
     return PAWL_OK;
 }
 

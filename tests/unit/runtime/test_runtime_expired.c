@@ -62,10 +62,25 @@ ON_STORES(a_message_is_dropped_when_its_time_is_over, const char *url)
 
 ON_STORES(a_header_that_is_no_time_makes_a_dead_letter, const char *url)
 {
-    answer = PAWL_OK;
+    const pawl_header headers[] = {{PAWL_HEADER_EXPIRES, "soon"}, {NULL, NULL}};
+    pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .id = "odd", .headers = headers};
+    pawl_error        error     = PAWL_ERROR_INIT;
+    pawl_queue_send   foreign   = {.queue   = PAWL_TEXT("desk"),
+                                   .message = {.id             = PAWL_TEXT("odd"),
+                                               .type           = PAWL_TEXT("news"),
+                                               .correlation_id = PAWL_TEXT("odd"),
+                                               .headers = PAWL_TEXT("{\"pawl.expires\":\"soon\"}"),
+                                               .body    = PAWL_TEXT("{\"number\":1}")}};
+    answer                      = PAWL_OK;
     world_forget(&seen);
     world *it = world_begin(url, &application, NULL, &(pawl_endpoint_options){0});
-    post(it, "odd", 1, "soon", 0);
+    assert_int_equal(
+        pawl_sender_send(it->sender, "desk", &options, PAWL_MESSAGE(news, .number = 1), &error),
+        PAWL_EINVAL);
+    assert_non_null(strstr(error.text, "header 'pawl.expires' is not a time"));
+    foreign.due          = world_now(it);
+    pawl_changes changes = {PAWL__ONE_UNIT(world_now(it)), .queue_send = {&foreign, 1}};
+    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     post(it, "well", 2, "2030-01-01T00:00:00Z", 0);
     world_drain(it);
     assert_string_equal(seen.text, "news2 ");
