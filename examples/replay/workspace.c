@@ -45,7 +45,7 @@ static pawl_code name_run(const replay_options *options, replay_workspace *works
         if (strlen(options->run) != REPLAY_RUN_SIZE ||
             strspn(options->run, "0123456789abcdef") != REPLAY_RUN_SIZE)
             return pawl_error_set(error, PAWL_EINVAL,
-                                  "--run: '%s' is no name of a run: expected 8 of 0-9 and a-f",
+                                  "--run: '%s' is not the name of a run: expected 8 of 0-9 and a-f",
                                   options->run);
         memcpy(workspace->run, options->run, REPLAY_RUN_SIZE + 1);
     } else if (getrandom(&drawn, sizeof drawn, 0) == (ssize_t)sizeof drawn) {
@@ -86,7 +86,8 @@ static pawl_code use_folder(const char *work, pawl_error *error)
         return pawl_error_set(error, PAWL_EUNREACHABLE, "%s: the work folder cannot be made: %s",
                               work, strerror(errno));
     if (stat(work, &state) != 0 || !S_ISDIR(state.st_mode))
-        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s: the work folder is no folder", work);
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s: the work folder is not a folder",
+                              work);
     return PAWL_OK;
 }
 

@@ -41,7 +41,8 @@ static const example_options table = {rows, sizeof rows / sizeof rows[0], AT(wan
 static pawl_code refuse_word(const char *word, void *into, pawl_error *error)
 {
     (void)into;
-    return pawl_error_set(error, PAWL_EINVAL, "'%s' is no option; --help lists all of them", word);
+    return pawl_error_set(error, PAWL_EINVAL, "'%s' is not an option; --help lists all of them",
+                          word);
 }
 
 /* The run is part of the tables' names; its requests are computed from its seed. */
@@ -53,8 +54,8 @@ static pawl_code check_run(const char *option, const char *run, int64_t seed, pa
         (strlen(run) == TRANSFER_RUN_SIZE && strspn(run, "0123456789abcdef") == TRANSFER_RUN_SIZE))
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EINVAL,
-                          "--%s: '%s' is no name of a run: expected %d of 0-9 and a-f", option, run,
-                          TRANSFER_RUN_SIZE);
+                          "--%s: '%s' is not the name of a run: expected %d of 0-9 and a-f", option,
+                          run, TRANSFER_RUN_SIZE);
 }
 
 pawl_code transfer_options_parse(int count, char **words, transfer_options *options,

@@ -58,7 +58,7 @@ PAWL_API pawl_code pawl_store_saga_find_by(pawl_store *store, const pawl_saga_ta
  *                  may be inserted again (S12).
  * PAWL_EINVAL      a null correlation value in a column that the table has (S18,
  *                  S21), one of another type, or one over its limit (D19); metadata
- *                  or data that is no JSON object, or has a NUL, \u0000 too. */
+ *                  or data that is not a JSON object, or has a NUL, \u0000 too. */
 PAWL_API pawl_code pawl_store_saga_insert(pawl_store *store, const pawl_saga_table *table,
                                           pawl_saga_row *row, pawl_time now, pawl_error *error);
 

@@ -128,7 +128,7 @@ static inline pawl_code pawl__object_table(void *module, const char *path, const
     if (type != STT_OBJECT && type != STT_NOTYPE)
         return pawl_error_set(
             error, PAWL_ECONFIG,
-            "%s: its symbol %s is no data, where a table of %zu bytes is expected", path, name,
+            "%s: its symbol %s is not data, where a table of %zu bytes is expected", path, name,
             least);
     size_t said = size != 0 && size < sizeof said ? size : *(const size_t *)*symbol;
     if (size != 0 && said > size)

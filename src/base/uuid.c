@@ -57,7 +57,7 @@ pawl_code pawl_uuid_parse(pawl_text text, pawl_uuid *uuid, pawl_error *error)
         result.bytes[count++ & 15] = (uint8_t)(((unsigned)high << 4) | (unsigned)(low & 15));
     }
     if (!is_good)
-        return pawl_error_set(error, PAWL_EINVAL, "'%.*s' is no UUID of 36 characters",
+        return pawl_error_set(error, PAWL_EINVAL, "'%.*s' is not a UUID of 36 characters",
                               text.size > 60 ? 60 : (int)text.size,
                               text.data != NULL ? text.data : "");
     *uuid = result;

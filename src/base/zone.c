@@ -190,7 +190,7 @@ static pawl_code refuse(pawl_code code, const char *folder, pawl_text name, pawl
                               PAWL_TEXT_ARGS(name), folder);
     if (code == PAWL_EDECODE)
         return pawl_error_set(error, code,
-                              "time zone '%.*s': its file in %s is no TZif file of version 2 "
+                              "time zone '%.*s': its file in %s is not a TZif file of version 2 "
                               "without leap seconds",
                               PAWL_TEXT_ARGS(name), folder);
     return pawl_error_set(error, code, "time zone '%.*s': out of memory", PAWL_TEXT_ARGS(name));
@@ -204,7 +204,7 @@ pawl_code pawl__zone_create(const char *folder, pawl_text name, pawl__zone **zon
         return PAWL_OK;
     if (!is_name(name))
         return pawl_error_set(error, PAWL_EINVAL,
-                              "'%.*s' is no name of a time zone, such as Europe/Berlin",
+                              "'%.*s' is not the name of a time zone, such as Europe/Berlin",
                               name.size > 60 ? 60 : (int)name.size, name.data);
     char path[PAWL_URL_SIZE_MAX + PAWL_NAME_SIZE_MAX];
     int  path_size = snprintf(path, sizeof path, "%s/%.*s", folder, PAWL_TEXT_ARGS(name));

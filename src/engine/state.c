@@ -111,7 +111,7 @@ static pawl_code check_written(pawl_text written, pawl_arena *arena, pawl_error 
         return pawl_error_wrap(error, PAWL_EINVAL, "what it made");
     yyjson_val *root = yyjson_doc_get_root(doc);
     if (!yyjson_is_obj(root))
-        return pawl_error_set(error, PAWL_EINVAL, "what it made is no JSON object");
+        return pawl_error_set(error, PAWL_EINVAL, "what it made is not a JSON object");
     if (pawl__json_has_nul(root))
         return pawl_error_set(error, PAWL_EINVAL, "NUL in a text of what it made");
     return PAWL_OK;

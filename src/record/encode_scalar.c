@@ -76,7 +76,7 @@ static pawl_code put_text(pawl__encoder *encoder, const pawl__path *path, pawl_t
                                 text.size);
     if (!pawl_text_is_valid(text, &at))
         return pawl__path_error(path, encoder->error, PAWL_EINVAL, "%s at byte %zu of the text",
-                                text.data[at] == '\0' ? "NUL" : "no UTF-8", at);
+                                text.data[at] == '\0' ? "NUL" : "not UTF-8", at);
     const char *data = text.data != NULL ? text.data : "";
     return finish(encoder, path, yyjson_mut_strn(encoder->doc, data, text.size), value);
 }
@@ -139,7 +139,7 @@ static pawl_code encode_enum(pawl__encoder *encoder, const pawl__path *path, con
     int              constant    = *(const int *)from;
     if (constant < 0 || (size_t)constant >= enumeration->count)
         return pawl__path_error(path, encoder->error, PAWL_EINVAL,
-                                "%d is no %s, which counts from 0 to %zu", constant,
+                                "%d is not a %s, which counts from 0 to %zu", constant,
                                 enumeration->name, enumeration->count - 1);
     return finish(encoder, path, yyjson_mut_str(encoder->doc, enumeration->names[constant]), value);
 }

@@ -49,7 +49,7 @@ static pawl_code read_enum(const pawl_field *field, const char *path, const void
     const pawl_enum *enumeration = field->enumeration();
     int              constant    = *(const int *)from;
     if (constant < 0 || (size_t)constant >= enumeration->count)
-        return pawl_error_set(error, PAWL_EINVAL, "%s: %d is no %s, which counts from 0 to %zu",
+        return pawl_error_set(error, PAWL_EINVAL, "%s: %d is not a %s, which counts from 0 to %zu",
                               path, constant, enumeration->name, enumeration->count - 1);
     *value = pawl_value_text(pawl_text_of(enumeration->names[constant]));
     return PAWL_OK;

@@ -227,7 +227,7 @@ static pawl_code check_text(pawl_text text, const char *path, pawl_error *error)
         return pawl_error_set(error, PAWL_EINVAL, "%s: text of %zu bytes at NULL", path, text.size);
     if (!pawl_text_is_valid(text, &at))
         return pawl_error_set(error, PAWL_EINVAL, "%s: %s at byte %zu of the text", path,
-                              text.data[at] == '\0' ? "NUL" : "no UTF-8", at);
+                              text.data[at] == '\0' ? "NUL" : "not UTF-8", at);
     size_t count = count_characters(text);
     if (count > PAWL_CORRELATION_CHARS_MAX)
         return pawl_error_set(error, PAWL_EINVAL, "%s: text of %zu characters, the limit is %d",

@@ -48,9 +48,10 @@ static pawl_code check_key(const pawl_aggregator *aggregator, const pawl_record 
     const pawl_field *field = pawl_record_field(message, aggregator->key);
     pawl_value_type   type;
     if (field == NULL || pawl_field_value_type(field, &type, NULL) != PAWL_OK)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "aggregator %s: '%s' is no property of message %s that can be a key",
-                              aggregator->name, aggregator->key, pawl_record_type(message));
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "aggregator %s: '%s' is not a property of message %s that can be a key",
+            aggregator->name, aggregator->key, pawl_record_type(message));
     return PAWL_OK;
 }
 

@@ -32,7 +32,7 @@ static pawl_code correlation_of(const pawl_saga *saga, const pawl_record *state,
                               saga->name, property, state->name);
     if (field == NULL)
         return pawl_error_set(error, PAWL_ECONFIG,
-                              "saga %s: correlation property '%s' is no field of record %s%s",
+                              "saga %s: correlation property '%s' is not a field of record %s%s",
                               saga->name, property, state->name,
                               strpbrk(property, ",; ") != NULL
                                   ? "; a saga has one, while it is replaced a .transitional one "

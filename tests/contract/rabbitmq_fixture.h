@@ -66,7 +66,7 @@ static inline void broker_open(broker *b, const char *server)
 {
     snprintf(b->server, sizeof b->server, "%s", server);
     if (sscanf(server, "amqp://guest:guest@%99[^:]:%d/", b->host, &b->port) != 2)
-        fail_msg("%s is no URL of guest:guest@host:port", server);
+        fail_msg("%s is not a URL of guest:guest@host:port", server);
     broker_connect(b);
 }
 

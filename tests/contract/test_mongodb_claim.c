@@ -85,7 +85,7 @@ ON_FIXTURE(messages_of_a_claim_without_memory_are_claimed_again, fixture *p)
 
 #define ADDS 2000 /* more than a block of the arena holds pointers to */
 
-/* Adds to a partition, and a dead letter whose error is no UTF-8. */
+/* Adds to a partition, and a dead letter whose error is not UTF-8. */
 static pawl_code commit_short_of_memory(fixture *p, pawl_store *store, pawl_refusals *refused)
 {
     static pawl_aggregator_add adds[ADDS];

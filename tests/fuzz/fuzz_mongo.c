@@ -59,7 +59,7 @@ static void check_states(const bson_t *document, pawl_arena *arena)
     bool        is_there = bson_iter_init(&at, document);
     while (is_there && bson_iter_next(&at)) {
         pawl_text state = pawl__mongo_get_json(&at, arena);
-        if (state.data == NULL || !pawl_text_is_valid(state, NULL)) /* a name that is no UTF-8 */
+        if (state.data == NULL || !pawl_text_is_valid(state, NULL)) /* a name that is not UTF-8 */
             continue;
         FUZZ_CHECK(fuzz_is_json(state));
         check_state(state, arena);

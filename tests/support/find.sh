@@ -56,7 +56,7 @@ expect 2 "the name before '=' is empty" pawl find =4711
 expect 2 "a\.\.b: a step of the path is empty" pawl find a..b=1
 expect 2 "--queue: is empty|empty" pawl find a=1 --queue ''
 expect 2 "--since: " pawl find a=1 --since yesterday
-expect 2 "--in: 'inbox' is no PLACE" pawl find a=1 --in inbox
+expect 2 "--in: 'inbox' is not a valid PLACE" pawl find a=1 --in inbox
 expect 2 "--limit: 0 is not within" pawl find a=1 --limit 0
 for cursor in nowhere:1 queue: queue:x queue:1/2 dead:1 dead:x:a/b dead:9:billing/m-1 dead:7:billing outbox:-1; do
     expect 2 "--after: '$cursor' is not a cursor of this search" pawl find a=1 --after "$cursor"

@@ -62,7 +62,7 @@ of_one=$(sed -nE 's/.*"id":"([^"]*)".*/\1/p' "$work/out")
 expect 0 '^saga +Order/o-1$' pawl timeout show "$of_one" "${of_app[@]}"
 expect 6 'there is no saga Order/o-9; one that ended is named by its id$' pawl timeout list --saga Order/o-9 "${of_app[@]}"
 expect 2 'Order/o-1: a correlation value is looked up in the tables of --app' pawl timeout list --saga Order/o-1 "${at[@]}"
-expect 2 "'o-1' is no TYPE/VALUE" pawl timeout list --saga o-1 "${of_app[@]}"
+expect 2 "'o-1' is not TYPE/VALUE" pawl timeout list --saga o-1 "${of_app[@]}"
 expect 2 '--saga-prefix: tables are named with --app' pawl timeout list --saga-prefix x "${at[@]}"
 expect 0 '"source":"Order/[0-9a-f-]{36}","saga":"Order/o-[0-9]",' pawl outbox list --json "${of_app[@]}"
 sent_by=$(sed -nE 's/.*"saga":"(Order[^"]*)".*/\1/p' "$work/out" | head -n 1)
@@ -73,7 +73,7 @@ expect 0 '"saga":null,' pawl outbox list --saga "Order/$(id_of "${sent_by#Order/
 lines "$sent"
 expect 6 'there is no saga Order/o-9; ' pawl outbox discard --all --yes --saga Order/o-9 "${of_app[@]}"
 expect 2 'a correlation value is looked up' pawl outbox list --saga "$sent_by" "${at[@]}"
-expect 2 'is no TYPE/VALUE or TYPE/ID' pawl outbox list --saga "$(id_of o-1)" "${of_app[@]}"
+expect 2 'is not TYPE/VALUE or TYPE/ID' pawl outbox list --saga "$(id_of o-1)" "${of_app[@]}"
 expect 2 'give one of them' pawl outbox list --saga "$sent_by" --source x "${of_app[@]}"
 expect 2 '--saga is empty' pawl outbox list --saga '' "${of_app[@]}"
 

@@ -17,7 +17,7 @@ static MYSQL *dial(const char *server, const char *database)
     MYSQL   *made = mysql_init(NULL);
     assert_non_null(made);
     if (sscanf(server, "%*[a-z]://%99[^@:]@%99[^:]:%u/", user, host, &port) != 3)
-        fail_msg("%s is no URL of user@host:port", server);
+        fail_msg("%s is not a URL of user@host:port", server);
     mysql_options(made, MYSQL_SET_CHARSET_NAME, "utf8mb4");
     if (mysql_real_connect(made, host, user, NULL, database, port, NULL, CLIENT_FOUND_ROWS) == NULL)
         fail_msg("%s: %s", server, mysql_error(made));

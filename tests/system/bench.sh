@@ -163,8 +163,8 @@ run_others memory:bench
 echo "== refusals"
 expect 2 "no store" pawl bench saga-step
 expect 3 "nosuchscheme" pawl bench saga-step --store nosuchscheme:x
-expect 2 "is no URL of a store" pawl bench saga-step --store bench.db
-expect 2 "is no WORKLOAD" pawl bench saga-stop --store memory:bench
+expect 2 "is not a URL of a store" pawl bench saga-step --store bench.db
+expect 2 "is not a valid WORKLOAD" pawl bench saga-stop --store memory:bench
 expect 2 "due are 11 timeouts, the limit is that of the messages, 10" \
     pawl bench timeouts --store memory:bench --messages 10 --due 11
 

@@ -25,7 +25,7 @@ expect 2 "pawl aggregator list takes options, not 'vans'; did you mean show vans
 for action in show run-now remove; do
     expect 2 "pawl aggregator $action needs one PARTITION, got 0" pawl aggregator $action
     expect 2 "PARTITION is empty" pawl aggregator $action ''
-    expect 2 "PARTITION: byte 0 is no UTF-8" pawl aggregator $action $'\xff'
+    expect 2 "PARTITION: byte 0 is not UTF-8" pawl aggregator $action $'\xff'
 done
 expect 2 "--aggregator is empty" pawl aggregator list --aggregator ''
 expect 2 "has no option --yes: it is for remove" pawl aggregator run-now vans --yes

@@ -28,10 +28,10 @@ expect 2 "give --stream or --by-position" pawl events list --stream Account/7 --
 expect 2 "pawl events list has no option --reveal: it is for show" pawl events list --reveal
 for option in stream type message-id correlation-id; do
     expect 2 "--$option is empty: leave it out to match all" pawl events list "--$option" ''
-    expect 2 "--$option: byte 1 is no UTF-8" pawl events list "--$option" $'x\xff'
+    expect 2 "--$option: byte 1 is not UTF-8" pawl events list "--$option" $'x\xff'
 done
 expect 2 "STREAM is empty" pawl events show ''
-expect 2 "STREAM: byte 8 is no UTF-8" pawl events show $'Account/\xff'
+expect 2 "STREAM: byte 8 is not UTF-8" pawl events show $'Account/\xff'
 expect 3 "events.db: No such file" pawl events list
 [ ! -e "$work/events.db" ] || die "looking made a database"
 

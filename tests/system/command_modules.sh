@@ -32,7 +32,7 @@ libpawl-sqlite.so in $lib, $lib/pawl/5, /[^ ]* and PAWL_DRIVER_PATH \(not set\)"
 build_app app_pair.c pair.so
 expect 2 "route 'r': no driver for 'amqps://': install the package libpawl5-driver-rabbitmq, " \
     alone run "$work/pair.so" --store memory:x --route r=amqps://x
-expect 2 "'amqps://' is no store: RabbitMQ is a transport, for a route" alone stats --store amqps://x
+expect 2 "'amqps://' is not a store: RabbitMQ is a transport, for a route" alone stats --store amqps://x
 expect 3 "no driver for 'mongodb://': install the package libpawl5-driver-mongodb, " alone stats --store mongodb://x/y
 expect 3 "no module for benchmarks: install the package pawl; looked for libpawl-bench.so in $lib, " \
     alone "${bench[@]}" memory:

@@ -255,7 +255,7 @@ refuse "1: recovery: type has 0 bytes, the limit is 1 to 200$" 'recovery = type=
 refuse "1: recovery: delayed is given twice$" 'recovery = delayed=1 delayed=2'
 refuse "3: recovery: 'code=EFULL type=a' is never used: an earlier row covers all its failures$" \
     'recovery = type=b' 'recovery = code=EFULL' 'recovery = code=EFULL type=a'
-refuse "1: byte 10 is no UTF-8$" $'workers = \xff'
+refuse "1: byte 10 is not UTF-8$" $'workers = \xff'
 refuse "2: option ordered is 'key': neither saga, header:NAME, property:NAME nor none$" '[rests]' 'ordered = key'
 refuse "1: option ordered is 'key': neither" 'ordered = key' '[works]' 'ordered = saga'
 refuse "4: option audit is 'audits': it names no queue" 'audit = #x' '[works]' '# y' 'audit = audits'
@@ -274,8 +274,8 @@ expect 2 "cannot read $work: it is a directory" pawl run "$app" --show-options -
 expect 2 "^pawl: --retry-delay: 0s is not within 1ms and 365d$" pawl run "$app" --show-options --retry-delay 0s
 expect 2 "^pawl: --deadline: 25h is not within 1ms and 1d$" pawl run "$app" --show-options --deadline 25h
 expect 2 "^pawl: --route: 'a' is given twice$" pawl run "$app" --show-options --route a=#b --route a=#c
-expect 2 "^pawl: --route: 'a\?': name: byte 1 is no UTF-8$" pawl run "$app" --show-options --route $'a\xff=#q'
-expect 2 "^pawl: --route: 'a': queue: byte 0 is no UTF-8$" pawl run "$app" --show-options --route $'a=#\xff'
+expect 2 "^pawl: --route: 'a\?': name: byte 1 is not UTF-8$" pawl run "$app" --show-options --route $'a\xff=#q'
+expect 2 "^pawl: --route: 'a': queue: byte 0 is not UTF-8$" pawl run "$app" --show-options --route $'a=#\xff'
 expect 2 "a line of /dev/zero is over [0-9]+ bytes, the limit$" pawl run "$app" --show-options --config /dev/zero
 expect 2 "^pawl: --recovery: then: expected dead or discard, got 'x'$" pawl run "$app" --show-options --recovery then=x
 expect 2 "option inbox_retention is 604800 s, and delayed retries by row 1 of option recovery go on" \

@@ -27,7 +27,7 @@ words=sqlite:$work/words.db
 expect 0 '' pawl schema apply --store "$words?create=yes"
 expect 2 "'seventeen' is neither the number of an outbox row nor a dispatch id" \
     pawl outbox retry seventeen --store "$words"
-expect 2 "--state: 'deda' is no STATE; did you mean dead\?" pawl outbox list --state pending,deda
+expect 2 "--state: 'deda' is not a valid STATE; did you mean dead\?" pawl outbox list --state pending,deda
 expect 2 "--dispatch-id: .*'x'" pawl outbox list --dispatch-id x
 expect 2 "pawl outbox show has no option --limit: it is for list" pawl outbox show 1 --limit 3
 expect 2 "pawl outbox list has no option --yes: it is for discard, retry" pawl outbox list --yes
@@ -53,12 +53,12 @@ expect 2 "--endpoint is empty: leave it out to match all" pawl worker list --end
 expect 2 "--dispatch-id: 00000000-.* is not the id of an outbox row" \
     pawl outbox discard --all --yes --dispatch-id 00000000-0000-0000-0000-000000000000
 
-echo "== what is no UTF-8 is named, and asked of no store"
+echo "== what is not UTF-8 is named, and asked of no store"
 for option in causation-id destination endpoint source type; do
-    expect 2 "--$option: byte 1 is no UTF-8" pawl outbox list "--$option" $'x\xff'
+    expect 2 "--$option: byte 1 is not UTF-8" pawl outbox list "--$option" $'x\xff'
 done
-expect 2 "--endpoint: byte 0 is no UTF-8" pawl worker list --endpoint $'\xff'
-expect 2 "--reason: byte 2 is no UTF-8" pawl outbox retry 3 --reason $'it\xff'
+expect 2 "--endpoint: byte 0 is not UTF-8" pawl worker list --endpoint $'\xff'
+expect 2 "--reason: byte 2 is not UTF-8" pawl outbox retry 3 --reason $'it\xff'
 
 echo "== a failure is one line, whatever is in it"
 expect 2 "'a b.\[31mc' is neither the number" pawl outbox show $'a\nb\e[31mc' --store "$words"

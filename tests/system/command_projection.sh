@@ -27,12 +27,12 @@ expect 2 "pawl projection needs ACTION; valid are list, rebuild, restart, show" 
 expect 2 "pawl projection show needs one NAME, got 0" pawl projection show
 expect 2 "pawl projection list takes options, not 'names'; did you mean show names\?" pawl projection list names
 expect 2 "NAME is empty" pawl projection show ''
-expect 2 "NAME: byte 0 is no UTF-8" pawl projection show $'\xff'
+expect 2 "NAME: byte 0 is not UTF-8" pawl projection show $'\xff'
 expect 2 "pawl projection restart needs one NAME, got 0" pawl projection restart
 expect 2 "pawl projection rebuild needs one NAME, got 0" pawl projection rebuild
 expect 2 "--from: '0' is not a global position" pawl projection rebuild names --from 0 --yes
 expect 2 "--from: 'first' is not a global position" pawl projection rebuild names --from first --yes
-expect 2 "--reason: byte 0 is no UTF-8" pawl projection restart names --reason $'\xff'
+expect 2 "--reason: byte 0 is not UTF-8" pawl projection restart names --reason $'\xff'
 expect 3 "projection.db: No such file" pawl projection list
 expect 3 "projection.db: No such file" pawl projection restart names
 [ ! -e "$work/projection.db" ] || die "looking made a database"

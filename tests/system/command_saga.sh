@@ -12,12 +12,12 @@ store=sqlite:$work/upgrade.db
 echo "== refused"
 expect 2 '^pawl: pawl saga verify-upgrade needs --app NEW.so' pawl saga verify-upgrade "${at[@]}"
 expect 2 '^pawl: no store: give --store URL' pawl saga verify-upgrade --app "$work/old.so"
-expect 2 "^pawl: --removed: 'note' is no TYPE.MEMBER$" \
+expect 2 "^pawl: --removed: 'note' is not TYPE.MEMBER$" \
     pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" --removed note
-expect 2 "^pawl: --intended: 'note' is no TYPE.MEMBER$" \
+expect 2 "^pawl: --intended: 'note' is not TYPE.MEMBER$" \
     pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" --intended note
 expect 2 'not within 1 and 10000000' pawl saga verify-upgrade --app "$work/old.so" "${at[@]}" --rate 0
-expect 2 'is no ACTION; valid are delete, history, list, show, verify-upgrade' pawl saga 000000000
+expect 2 'is not a valid ACTION; valid are delete, history, list, show, verify-upgrade' pawl saga 000000000
 expect 2 '^pawl: pawl saga list needs --app APP.so' pawl saga list "${at[@]}"
 expect 2 '^pawl: pawl saga show needs --app APP.so' pawl saga show Order/o-1 "${at[@]}"
 expect 2 '^pawl: pawl saga delete needs --app APP.so' pawl saga delete Order/o-1 "${at[@]}"
@@ -25,9 +25,9 @@ expect 2 'pawl saga delete needs one TYPE/VALUE' pawl saga delete --app "$work/o
 expect 2 'takes options, not .Order/o-1.; did you mean show Order/o-1\?$' pawl saga list Order/o-1
 expect 2 'pawl saga show needs one TYPE/VALUE' pawl saga show --app "$work/old.so" "${at[@]}"
 for word in Order Order/ /o-1; do
-    expect 2 "'$word' is no TYPE/VALUE" pawl saga show "$word" --app "$work/old.so" "${at[@]}"
+    expect 2 "'$word' is not TYPE/VALUE" pawl saga show "$word" --app "$work/old.so" "${at[@]}"
 done
-expect 2 'TYPE/VALUE: byte 6 is no UTF-8' pawl saga show $'Order/\xff' --app "$work/old.so" "${at[@]}"
+expect 2 'TYPE/VALUE: byte 6 is not UTF-8' pawl saga show $'Order/\xff' --app "$work/old.so" "${at[@]}"
 expect 2 "is empty: leave it out" pawl saga list --type '' --app "$work/old.so" "${at[@]}"
 expect 2 "give TABLE/ID, or --type TYPE" pawl saga list --after x --app "$work/old.so" "${at[@]}"
 expect 2 "'x' is not the id of a saga" pawl saga list --after shop_Order/x --app "$work/old.so" "${at[@]}"

@@ -30,7 +30,7 @@ expect 2 'needs --cron LINE or --every DURATION, one of them' $add --body '{}'
 expect 2 'needs --cron LINE or --every DURATION, one of them' $add --body '{}' --every 1h --cron @daily
 expect 2 'needs --body JSON or --body-file FILE, one of them' $add --every 1h
 expect 2 'needs --body JSON or --body-file FILE, one of them' $add --every 1h --body '{}' --body-file x
-expect 2 "'al' is no POLICY; did you mean all\?" $add --every 1h --body '{}' --missed al
+expect 2 "'al' is not a valid POLICY; did you mean all\?" $add --every 1h --body '{}' --missed al
 expect 2 '^pawl: --body: ' $add --every 1h --body '{'
 expect 2 'no such.json' $add --every 1h --body-file "$work/no such.json"
 export PAWL_STORE=sqlite:$work/schedule.db

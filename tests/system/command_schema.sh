@@ -48,8 +48,8 @@ expect 2 '^pawl: --kind: this store.s driver prints its script whole' pawl schem
 echo "== some kinds of tables"
 expect 0 'pawl_timeouts' pawl schema print --dialect sqlite "${app[@]}" --kind sagas,timeouts
 [ "$(grep -c '^create table' "$work/out")" = 2 ] || die "not two tables"
-expect 2 "^pawl: --kind: 'saga' is no KIND; did you mean sagas\\?$" pawl schema print --dialect sqlite --kind saga
-expect 2 "^pawl: --kind: '' is no KIND" pawl schema print --dialect sqlite --kind outbox,
+expect 2 "^pawl: --kind: 'saga' is not a valid KIND; did you mean sagas\\?$" pawl schema print --dialect sqlite --kind saga
+expect 2 "^pawl: --kind: '' is not a valid KIND" pawl schema print --dialect sqlite --kind outbox,
 
 echo "== a file for each table"
 expect 0 '' pawl schema print --dialect sqlite "${app[@]}" --files "$work/files"

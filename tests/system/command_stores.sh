@@ -10,7 +10,7 @@ send=(pawl send --to q --type t --body '{}')
 
 echo "== not there"
 expect 3 "nosuchscheme" pawl stats --store nosuchscheme:x
-expect 2 "'orders.db' is no URL of a store" pawl stats --store orders.db
+expect 2 "'orders.db' is not a URL of a store" pawl stats --store orders.db
 for url in "nosuchscheme://me:hush@host/x" "nosuchscheme://host/x?password=hush" "x y://me:hush@host"; do
     for verb in stats "schema apply" "send --to q --type t --body 1" "run $build_dir/orders.so" \
         "outbox list" "outbox retry 1" "outbox discard --all --yes" "events list" "worker list"; do

@@ -111,5 +111,5 @@ expect 2 'OrderSaga: effect 1 of .does has no message$' pawl topology print --ap
 
 echo "== what is asked wrongly"
 expect 2 '^pawl: give --app APP.so$' pawl topology print
-expect 2 "^pawl: --format: 'dott' is no FORMAT; did you mean dot\\?\$" pawl topology print "${app[@]}" --format dott
+expect 2 "^pawl: --format: 'dott' is not a valid FORMAT; did you mean dot\\?\$" pawl topology print "${app[@]}" --format dott
 expect 2 'cannot load' pawl topology print --app "$work/none.so"

@@ -109,17 +109,17 @@ usage "pawl run needs APP.so" pawl run
 usage "--workers: 65 is not within 1 and 64" pawl run x.so --workers 65
 usage "--workers: 'many' is not a whole number" pawl run x.so --workers=many
 usage "--create: 'maybe' is neither yes nor no" pawl run x.so --create=maybe
-usage "--log: 'infos' is no LEVEL; did you mean info\?" pawl run x.so --store memory: --log infos
+usage "--log: 'infos' is not a valid LEVEL; did you mean info\?" pawl run x.so --store memory: --log infos
 usage "--route: expected NAME=URL#QUEUE" pawl run x.so --store memory: --route nowhere
-usage "--route: 'sink': 'outbox' is no URL; 'outbox:', with a colon, is the outbox of this store" pawl run x.so --store memory: --route sink=outbox
-usage "--route: 'sink': 'outbox' is no URL; 'outbox:'" pawl run x.so --store memory: --route 'sink=outbox#q'
+usage "--route: 'sink': 'outbox' is not a URL; 'outbox:', with a colon, is the outbox of this store" pawl run x.so --store memory: --route sink=outbox
+usage "--route: 'sink': 'outbox' is not a URL; 'outbox:'" pawl run x.so --store memory: --route 'sink=outbox#q'
 usage "--create needs a value: yes or no" pawl run x.so --create
 usage "needs ACTION; valid are apply, drop, print, verify" pawl schema
-usage "'verfy' is no ACTION; did you mean verify\?" pawl schema verfy
+usage "'verfy' is not a valid ACTION; did you mean verify\?" pawl schema verfy
 usage "has no option --dialect: it is for print" pawl schema apply --dialect sqlite
 usage "--endpoint goes with --app" pawl schema apply --store memory: --endpoint x
 usage "drop asks first" pawl schema drop --store memory:
-usage "'saga-stop' is no WORKLOAD; did you mean saga-step\?" pawl bench saga-stop
+usage "'saga-stop' is not a valid WORKLOAD; did you mean saga-step\?" pawl bench saga-stop
 usage "--rounds: 0 is not within 1 and 99" pawl bench saga-step --rounds 0
 
 echo "== a URL in the wrong place shows no password"
@@ -134,13 +134,13 @@ for word in "$url" "$url?a=b" u:Sesame@h 'host=h password=Sesame' postgres:u:Ses
     hidden "there is no verb" pawl help "$word"
     hidden "one argument too many" pawl stats "$word"
     hidden "one argument too many" pawl send "$word"
-    hidden "is no ACTION" pawl schema "$word"
+    hidden "is not a valid ACTION" pawl schema "$word"
     hidden "has no option" pawl stats "--$word"
     hidden "takes no value" pawl stats "--json=$word"
     hidden "not a whole number" pawl run x.so --workers "$word"
     hidden "neither yes nor no" pawl run x.so --create "$word"
     hidden "is not a duration" pawl send --delay "$word"
-    hidden "is no LEVEL" pawl run x.so --store memory: --log "$word"
+    hidden "is not a valid LEVEL" pawl run x.so --store memory: --log "$word"
 done
 for word in "$url" "$url#q" "$url?a=b" "=$url" postgres:u:Sesame@h; do
     hidden "--route: " pawl run x.so --store memory: --route "$word"

@@ -44,7 +44,7 @@ sql() { "$work/sql" "$work/why.db" "$1" || die "no sql: $1"; }
 echo "== wrong words"
 expect 2 "pawl why needs ID" pawl why
 expect 2 "ID is empty" pawl why ''
-expect 2 "no UTF-8" pawl why $'\xff'
+expect 2 "not UTF-8" pawl why $'\xff'
 expect 2 "--saga-prefix goes with --app" pawl why x --saga-prefix y
 expect 3 "typo.db" pawl why x --store "sqlite:$work/typo.db"
 [ ! -e "$work/typo.db" ] || die "why made a database of a mistyped path"

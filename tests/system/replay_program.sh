@@ -130,7 +130,7 @@ differs replay "UPDATE \"@Reader\" SET Data = json_set(Data, '\$.closings', 1)" 
 sed 2d "$example" >"$work/shorter.csv"
 refuse 2 "shorter.csv: this is not the log that run $run was begun with, which had 2331 events" \
     "$work/shorter.csv" --work "$work/changed" --run "$run"
-refuse 2 "--run: 'x' is no name of a run" "$example" --run x
+refuse 2 "--run: 'x' is not the name of a run" "$example" --run x
 
 echo "== shared logs"
 log=$(shared receipt.csv)

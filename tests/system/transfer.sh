@@ -24,12 +24,12 @@ transfer --help >"$work/out" 2>"$work/err" || die "--help fails"
 grep -q -e '--runners N' "$work/out" || die "--help does not list the options"
 ! grep -q -e '--run ' "$work/out" || die "--help lists what is not for people"
 refuse 2 "no option '--krash'" --krash 3
-refuse 2 "'3' is no option" 3
+refuse 2 "'3' is not an option" 3
 refuse 2 "--accounts: money moves between 2" --accounts 1
 refuse 2 "'memory:x' is gone with the process" --store memory:x
-refuse 2 "--check: 'x' is no name of a run" --check x --seed 1
+refuse 2 "--check: 'x' is not the name of a run" --check x --seed 1
 refuse 2 "--check: the --seed" --check 00000000
-refuse 2 "--resume: 'x' is no name of a run" --resume x --seed 1
+refuse 2 "--resume: 'x' is not the name of a run" --resume x --seed 1
 refuse 2 "--resume: the --seed" --resume 00000000
 refuse 2 "one of them" --check 00000000 --resume 00000000 --seed 1
 refuse 3 nosuchscheme --store nosuchscheme:x

@@ -144,7 +144,7 @@ pawl_code pawl__text_check(const char *name, const char *value, pawl_error *erro
     size_t at;
     if (value == NULL || pawl_text_is_valid(pawl_text_of(value), &at))
         return PAWL_OK;
-    return pawl_error_set(error, PAWL_EINVAL, "%s%sbyte %zu is no UTF-8", name != NULL ? name : "",
+    return pawl_error_set(error, PAWL_EINVAL, "%s%sbyte %zu is not UTF-8", name != NULL ? name : "",
                           name != NULL ? ": " : "", at);
 }
 
@@ -250,7 +250,7 @@ unsigned pawl__choices_of(const char *const *choices, const char *words)
     return bits;
 }
 
-/* Refuses an unknown choice: "'x' is no STATE", by the placeholder "STATE,...". */
+/* Refuses an unknown choice: "'x' is not a valid STATE", by the placeholder "STATE,...". */
 static pawl_code check_choice(const pawl__option *option, pawl_text value, pawl_error *error)
 {
     char word[PAWL__WORD_SIZE], shown[PAWL__WORD_SIZE], hint[400];
@@ -258,11 +258,12 @@ static pawl_code check_choice(const pawl__option *option, pawl_text value, pawl_
         return PAWL_OK;
     snprintf(word, sizeof word, "%.*s", (int)least(value.size, sizeof word - 1), value.data);
     pawl__suggest(word, "", option->choices, hint, sizeof hint);
-    return pawl_error_set(error, PAWL_EINVAL, "'%s' is no %.*s%s", pawl__shown(word, shown),
-                          (int)strcspn(option->value, ","), option->value, hint);
+    return pawl_error_set(error, PAWL_EINVAL, "'%s' is not a valid %.*s%s",
+                          pawl__shown(word, shown), (int)strcspn(option->value, ","), option->value,
+                          hint);
 }
 
-/* Refuses a text that is no UTF-8, or longer than the option's max. */
+/* Refuses a text that is not UTF-8, or longer than the option's max. */
 static pawl_code check_size(const pawl__option *option, const char *text, pawl_error *error)
 {
     pawl_code code = pawl__text_check(NULL, text, error);
@@ -491,8 +492,9 @@ static pawl_code read_argument(word_reader *reader, const char *word, pawl_error
     for (size_t i = 0; argument->choices != NULL; i++) {
         if (argument->choices[i] == NULL) {
             pawl__suggest(word, "", argument->choices, suggestion, sizeof suggestion);
-            return pawl_error_set(error, PAWL_EINVAL, "pawl %s: '%s' is no %s%s", reader->verb,
-                                  pawl__shown(word, shown), argument->name, suggestion);
+            return pawl_error_set(error, PAWL_EINVAL, "pawl %s: '%s' is not a valid %s%s",
+                                  reader->verb, pawl__shown(word, shown), argument->name,
+                                  suggestion);
         }
         if (strcmp(argument->choices[i], word) != 0)
             continue;

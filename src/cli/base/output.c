@@ -180,7 +180,7 @@ static void print_calm(const char *text, size_t size, FILE *out)
     fwrite(text + begin, 1, size - begin, out);
 }
 
-/* A name in an application's tables may have bytes that are no UTF-8: each becomes '?'. */
+/* A name in an application's tables may have bytes that are not UTF-8: each becomes '?'. */
 pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out)
 {
     size_t size = 0;

@@ -101,7 +101,7 @@ void pawl__json_add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char
 
 /* ---- Texts ----------------------------------------------------------------- */
 
-/* Puts U+FFFD in place of each byte that is no UTF-8, as the text of a handler's failure may have
+/* Puts U+FFFD in place of each byte that is not UTF-8, as the text of a handler's failure may have
  * any. */
 static pawl_text mended(pawl_text text, pawl_arena *arena)
 {

@@ -48,7 +48,7 @@ static void set(pawl_serve_answer *answer, int status, const char *type, pawl_te
                                   .header_count = HEADER_COUNT - (status != 401)};
 }
 
-/* The text with a question mark for each byte that is no UTF-8: a request may have such bytes, JSON may not. */
+/* The text with a question mark for each byte that is not UTF-8: a request may have such bytes, JSON may not. */
 static pawl_text valid_text(pawl_text text, pawl_arena *arena)
 {
     pawl_text made = pawl_arena_text(arena, text);

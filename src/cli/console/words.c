@@ -277,7 +277,7 @@ static bool add_body(asking *it, yyjson_val *root)
     if (yyjson_is_obj(root) && is_bulk)
         return add_bulk(it, root);
     if (!yyjson_is_obj(root))
-        return refuse_name(it, "the body of the request is no JSON object", it->way->verb);
+        return refuse_name(it, "the body of the request is not a JSON object", it->way->verb);
     yyjson_obj_foreach(root, i, count, name, value)
     {
         bool is_edit = strcmp(it->way->verb, "dead") == 0 && strcmp(it->way->action, "edit") == 0;

@@ -161,7 +161,7 @@ static pawl_code check_saga(const pawl__outbox_fields *fields, pawl_error *error
                               "--saga and --source both say whose rows: give "
                               "one of them");
     if (fields->saga != NULL && strchr(fields->saga, '/') == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "--saga: '%.200s' is no TYPE/VALUE or TYPE/ID",
+        return pawl_error_set(error, PAWL_EINVAL, "--saga: '%.200s' is not TYPE/VALUE or TYPE/ID",
                               fields->saga);
     return pawl__saga_word_check(fields->saga, fields->book.app != NULL, error);
 }

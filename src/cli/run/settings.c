@@ -208,7 +208,7 @@ static pawl_code take_line(pawl__settings *settings, pawl_text line, size_t numb
     if (strlen(copy) != line.size)
         return pawl_error_set(error, PAWL_EINVAL, "it has a NUL byte");
     if (!pawl_text_is_valid(line, &at))
-        return pawl_error_set(error, PAWL_EINVAL, "byte %zu is no UTF-8", at);
+        return pawl_error_set(error, PAWL_EINVAL, "byte %zu is not UTF-8", at);
     char *text = trim(copy);
     if (text[0] == '\0' || text[0] == '#')
         return PAWL_OK;

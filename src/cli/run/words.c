@@ -36,7 +36,7 @@ pawl_code pawl__route_read(const char *text, pawl_arena *arena, pawl_route *rout
         return pawl_error_wrap(error, PAWL_EINVAL, "'%s'", pawl__shown(name, word));
     if (strcmp(url, "outbox") == 0)
         return pawl_error_set(error, PAWL_EINVAL,
-                              "'%s': 'outbox' is no URL; '" PAWL__THROUGH_OUTBOX
+                              "'%s': 'outbox' is not a URL; '" PAWL__THROUGH_OUTBOX
                               "', with a colon, is the outbox of this store",
                               pawl__shown(name, word));
     *route = (pawl_route){.name = name, .url = url[0] != '\0' ? url : NULL, .queue = queue};

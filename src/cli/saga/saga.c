@@ -472,10 +472,11 @@ static pawl_code check_look(const pawl__saga_fields *fields, pawl_error *error)
         return check_filters(fields, error);
     pawl_text type, value;
     if (!pawl__saga_split(NULL, pawl_text_of(fields->shown), &type, &value))
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "'%.200s' is no TYPE/VALUE: a saga's type and its correlation value, "
-                              "or its id",
-                              fields->shown);
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "'%.200s' is not TYPE/VALUE: a saga's type and its correlation value, "
+            "or its id",
+            fields->shown);
     return PAWL_OK;
 }
 

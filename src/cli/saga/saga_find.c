@@ -199,7 +199,7 @@ pawl_code pawl__saga_word_check(const char *word, bool has_tables, pawl_error *e
     if (!is_id && !pawl__saga_split(NULL, pawl_text_of(word), &type, &value))
         return pawl_error_set(
             error, PAWL_EINVAL,
-            "--saga: '%.200s' is no TYPE/VALUE: a saga's type and its correlation "
+            "--saga: '%.200s' is not TYPE/VALUE: a saga's type and its correlation "
             "value, or its id",
             word);
     if (!is_id && !has_tables && pawl_uuid_parse(value, &id, NULL) != PAWL_OK)

@@ -280,7 +280,7 @@ static pawl_code check_members(const char *option, const pawl__texts *list, pawl
 {
     for (size_t i = 0; i < list->count; i++)
         if (strchr(list->items[i], '.') == NULL)
-            return pawl_error_set(error, PAWL_EINVAL, "%s: '%s' is no TYPE.MEMBER", option,
+            return pawl_error_set(error, PAWL_EINVAL, "%s: '%s' is not TYPE.MEMBER", option,
                                   list->items[i]);
     return PAWL_OK;
 }

@@ -186,7 +186,7 @@ static pawl_code check_message(const pawl__act *act, const pawl_schedule_row *sc
     pawl_queue_send send;
     size_t          offset = 0;
     if (!pawl_text_is_valid(schedule->body, &offset))
-        return pawl_error_set(error, PAWL_EINVAL, "byte %zu of its body is NUL or no UTF-8",
+        return pawl_error_set(error, PAWL_EINVAL, "byte %zu of its body is NUL or not UTF-8",
                               offset);
     pawl_code code = check_headers(schedule->headers, act->arena, error);
     if (code == PAWL_OK)

@@ -102,7 +102,7 @@ pawl_code pawl__texts_check(const char *field, pawl_text json, pawl_error *error
         return pawl_error_set(error, PAWL_EINVAL, "%s: invalid JSON at byte %zu of %zu: %s", field,
                               wrong.pos, json.size, wrong.msg);
     if (!is_object)
-        return pawl_error_set(error, PAWL_EINVAL, "%s: it is no JSON object", field);
+        return pawl_error_set(error, PAWL_EINVAL, "%s: it is not a JSON object", field);
     if (pawl__text_has_nul_escape(json, &at))
         return pawl_error_set(error, PAWL_EINVAL, "%s: byte %zu is NUL, as \\u0000", field, at);
     return PAWL_OK;

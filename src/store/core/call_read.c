@@ -106,7 +106,7 @@ static pawl_code check_stream(pawl_text name, pawl_error *error)
                               name.size, PAWL_STREAM_SIZE_MAX);
     if (!pawl_text_is_valid(name, &at))
         return pawl_error_set(error, PAWL_EINVAL, "stream: byte %zu of its name is %s", at,
-                              name.data[at] == '\0' ? "NUL" : "no UTF-8");
+                              name.data[at] == '\0' ? "NUL" : "not UTF-8");
     return PAWL_OK;
 }
 

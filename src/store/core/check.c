@@ -79,7 +79,7 @@ static pawl_code check_text(which at, const char *field, pawl_text text, int req
     size_t offset = 0;
     if (rule->is_text && !pawl_text_is_valid(text, &offset))
         return refuse(at, field, PAWL_EINVAL, error, "byte %zu is %s", offset,
-                      text.data[offset] == '\0' ? "NUL" : "no UTF-8");
+                      text.data[offset] == '\0' ? "NUL" : "not UTF-8");
     return PAWL_OK;
 }
 

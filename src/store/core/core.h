@@ -14,7 +14,7 @@
 extern const pawl_store_ops pawl__memory_driver;
 
 /* The driver of the URL's scheme: built in, registered, or a module that is
- * loaded now. PAWL_EINVAL for something that is no URL, PAWL_EUNREACHABLE for a
+ * loaded now. PAWL_EINVAL for something that is not a URL, PAWL_EUNREACHABLE for a
  * driver that is not installed. */
 pawl_code pawl__driver_find(const char *url, const pawl_store_ops **ops, pawl_error *error);
 

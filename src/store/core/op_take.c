@@ -58,7 +58,7 @@ static pawl__action action_of(const pawl_queue_take *take)
 static pawl_code check(const pawl_queue_take *take, size_t count, pawl_error *error)
 {
     if ((unsigned)take->action > PAWL_TAKE_MOVE)
-        return pawl_error_set(error, PAWL_EINVAL, "%d is no way to take messages out of a queue",
+        return pawl_error_set(error, PAWL_EINVAL, "%d is not a way to take messages out of a queue",
                               (int)take->action);
     if (take->action == PAWL_TAKE_MOVE &&
         (take->to.size == 0 || pawl_text_equal(take->to, take->queue)))

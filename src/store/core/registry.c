@@ -66,7 +66,7 @@ static pawl_code check_ops(const pawl_store_ops *ops, pawl_error *error)
                               "the driver was built for ABI %u of pawl, this library has ABI %u",
                               ops->abi, PAWL_ABI);
     if (!pawl__url_is_scheme(ops->scheme))
-        return pawl_error_set(error, PAWL_ECONFIG, "'%s' is no scheme of a URL",
+        return pawl_error_set(error, PAWL_ECONFIG, "'%s' is not the scheme of a URL",
                               ops->scheme != NULL ? ops->scheme : "");
     if (ops->store_size < sizeof(pawl_store))
         return pawl_error_set(error, PAWL_ECONFIG,
@@ -230,7 +230,7 @@ pawl_code pawl__driver_find(const char *url, const pawl_store_ops **ops, pawl_er
         char masked[200];
         pawl__url_mask(url, masked, sizeof masked);
         return pawl_error_set(error, PAWL_EINVAL,
-                              "'%s' is no URL of a store: it begins with a scheme, such as "
+                              "'%s' is not a URL of a store: it begins with a scheme, such as "
                               "'memory:' or 'sqlite:orders.db'",
                               masked);
     }

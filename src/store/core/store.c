@@ -188,7 +188,7 @@ static pawl_code make_handle(const char *url, const pawl_store_options *options,
     if (code != PAWL_OK && is_of_broker(url))
         return pawl_error_set(
             error, PAWL_EINVAL,
-            "'%.*s://' is no store: RabbitMQ is a transport, for a route (--route) or a queue "
+            "'%.*s://' is not a store: RabbitMQ is a transport, for a route (--route) or a queue "
             "that an endpoint reads (--transport)",
             (int)pawl__url_scheme_size(url), url);
     if (code != PAWL_OK)

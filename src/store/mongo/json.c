@@ -3,7 +3,7 @@
  * A value that the other format lacks has a special form there:
  *
  *     a date, an object id ... of the document,  {"$bson": "..."}, the bytes of {"v": value} as hex
- *     or a string of it that is no UTF-8
+ *     or a string of it that is not UTF-8
  *     a number of the JSON beyond 64 bits, or    code, Code("18446744073709551616"); an older pawl wrote
  *     of more digits than a double keeps         {"$number": "18446744073709551616"}, which MongoDB 4.4 refuses
  *

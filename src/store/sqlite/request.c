@@ -287,9 +287,10 @@ static void get_other(pawl__sql_request *request, sqlite3_stmt *stmt, int column
     }
     const char *what = pawl__sql_take(wire, member, &got);
     if (what != NULL)
-        request->code = pawl_error_set(
-            request->error, PAWL_EPERSIST, "sqlite: column %s holds '%.*s', which is no %s",
-            sqlite3_column_name(stmt, column), PAWL_TEXT_ARGS(got.text), what);
+        request->code =
+            pawl_error_set(request->error, PAWL_EPERSIST,
+                           "sqlite: column %s holds '%.*s', which is not a valid %s",
+                           sqlite3_column_name(stmt, column), PAWL_TEXT_ARGS(got.text), what);
 }
 
 /* Numbers and texts skip the conversion, as in bind_field. */

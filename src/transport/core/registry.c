@@ -52,7 +52,7 @@ static pawl_code check(const registry *all, const void *ops, const char **scheme
                               size, all->ops_size);
     bool has_needed = all->look(ops, scheme);
     if (!pawl__url_is_scheme(*scheme))
-        return pawl_error_set(error, PAWL_ECONFIG, "%s: '%s' is no scheme of a URL", all->noun,
+        return pawl_error_set(error, PAWL_ECONFIG, "%s: '%s' is not the scheme of a URL", all->noun,
                               *scheme != NULL ? *scheme : "");
     if (!has_needed)
         return pawl_error_set(error, PAWL_ECONFIG, "%s '%s': %s of at least %zu are needed",
@@ -218,7 +218,7 @@ pawl_code pawl_inbound_find(const char *url, const pawl_inbound_ops **ops, pawl_
     *ops              = NULL;
     if (colon == NULL)
         return pawl_error_set(error, PAWL_ECONFIG,
-                              "it is no URL: expected amqp://host/?options#queue");
+                              "it is not a URL: expected amqp://host/?options#queue");
     pawl_code code = find_or_load(&inbound, url, (size_t)(colon - url), &found, error);
     *ops           = found;
     return code;

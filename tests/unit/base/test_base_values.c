@@ -54,7 +54,7 @@ TEST(what_is_no_id_is_refused)
         assert_int_equal(
             pawl_uuid_parse((pawl_text){.data = text, .size = sizes[i]}, &read, &error),
             PAWL_EINVAL);
-        snprintf(said, sizeof said, "'%.*s' is no UUID of 36 characters",
+        snprintf(said, sizeof said, "'%.*s' is not a UUID of 36 characters",
                  (int)(sizes[i] < 60 ? sizes[i] : 60), text);
         assert_string_equal(error.text, said);
     }

@@ -141,7 +141,7 @@ TEST(a_file_that_is_no_zone_is_refused)
     char said[200];
     snprintf(
         said, sizeof said,
-        "time zone 'Made/Up': its file in %s is no TZif file of version 2 without leap seconds",
+        "time zone 'Made/Up': its file in %s is not a TZif file of version 2 without leap seconds",
         folder);
     assert_string_equal(error.text, said);
     for (size_t at = 0; at < file.size; at++)
@@ -241,7 +241,7 @@ TEST(a_name_leads_nowhere_else)
         assert_int_equal(pawl__zone_create(folder, pawl_text_of(names[i]), &zone, &error),
                          PAWL_EINVAL);
         char said[200];
-        snprintf(said, sizeof said, "'%s' is no name of a time zone, such as Europe/Berlin",
+        snprintf(said, sizeof said, "'%s' is not the name of a time zone, such as Europe/Berlin",
                  names[i]);
         assert_string_equal(error.text, said);
     }

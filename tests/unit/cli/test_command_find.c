@@ -216,7 +216,7 @@ static const struct refusal {
     {"a..b=1", "a..b: a step of the path is empty"},
     {".a=1", ".a: a step of the path is empty"},
     {"a.=1", "a.: a step of the path is empty"},
-    {"a=\xff", "no UTF-8"},
+    {"a=\xff", "not UTF-8"},
 };
 
 static void refuse(const char *word, const char *text)

@@ -115,7 +115,7 @@ TEST(what_is_wrong_is_named)
 {
     const refusal_row rows[] = {
         {WORDS("--flag"), "pawl paint needs WHAT; valid are green, red"},
-        {WORDS("rde"), "pawl paint: 'rde' is no WHAT; did you mean red?"},
+        {WORDS("rde"), "pawl paint: 'rde' is not a valid WHAT; did you mean red?"},
         {WORDS("red", "a", "b"), "pawl paint: 'b' is one argument too many"},
         {WORDS("red", "--falg"), "pawl paint has no option --falg; did you mean --flag?"},
         {WORDS("red", "--coun=3"), "pawl paint has no option --coun; did you mean --count?"},

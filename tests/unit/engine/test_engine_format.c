@@ -474,7 +474,7 @@ ON_ALL_STORES(s26_what_a_writer_makes_is_checked, const char *url)
 {
     static const char *const texts[] = {"", "sealed", "[1]", "{\"a\":\"\\u0000\"}", "{\"a\":1} x"};
     static const char *const says[]  = {"what it made: expected JSON", "what it made: invalid JSON",
-                                        "is no JSON object", "NUL in a text",
+                                        "is not a JSON object", "NUL in a text",
                                         "what it made: invalid JSON"};
     begin(url);
     world *it = open_with(url, &sealed_1);

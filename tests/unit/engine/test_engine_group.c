@@ -396,7 +396,7 @@ ON_ALL_STORES(a_unit_that_spoils_the_change_set_is_set_apart, const char *url)
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "saga Left "));
-    assert_true(world_says(dead.items[0].error, " of version 1: note: no UTF-8"));
+    assert_true(world_says(dead.items[0].error, " of version 1: note: not UTF-8"));
     assert_int_equal(world_queue(it, "hands").count, 0);
 }
 

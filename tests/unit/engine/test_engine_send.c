@@ -371,7 +371,7 @@ ON_ALL_STORES(a_refused_effect_fails_the_message, const char *url)
         {"bad destination", "destination has 299 bytes"},
         {"bad correlation", "correlation id has 299 bytes"},
         {"bad header", "header 'colour' is not UTF-8"},
-        {"bad body", "message answer: text: no UTF-8"},
+        {"bad body", "message answer: text: not UTF-8"},
         {"no saga", "the handler has no saga"},
     };
     world *it = open_world(url, "desk");

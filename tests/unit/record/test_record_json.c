@@ -210,13 +210,13 @@ TEST(what_has_no_json_form_is_refused)
                PAWL_MESSAGE(sample, .a_uint64 = UINT64_C(1) << 63));
     is_refused(PAWL_EINVAL, "lines[1].sku: NUL at byte 1 of the text",
                PAWL_MESSAGE(order, .lines = {lines, 2}));
-    is_refused(PAWL_EINVAL, "a_record.city: no UTF-8 at byte 2 of the text",
+    is_refused(PAWL_EINVAL, "a_record.city: not UTF-8 at byte 2 of the text",
                PAWL_MESSAGE(sample, .a_record = {.city = PAWL_TEXT("ab\xFF")}));
     is_refused(PAWL_EINVAL, "a_fixed: no NUL after 3 bytes, the limit of the text",
                PAWL_MESSAGE(sample, .a_fixed = {'a', 'b', 'c', 'd'}));
-    is_refused(PAWL_EINVAL, "a_enum: 3 is no color, which counts from 0 to 2",
+    is_refused(PAWL_EINVAL, "a_enum: 3 is not a color, which counts from 0 to 2",
                PAWL_MESSAGE(sample, .a_enum = 3));
-    is_refused(PAWL_EINVAL, "o_enum: -1 is no color, which counts from 0 to 2",
+    is_refused(PAWL_EINVAL, "o_enum: -1 is not a color, which counts from 0 to 2",
                PAWL_MESSAGE(sample, .o_enum = {true, -1}));
     is_refused(PAWL_EINVAL, "a_time: time 253402300800000000 is outside the years 0001 to 9999",
                PAWL_MESSAGE(sample, .a_time = PAWL_TIME_MAX + 1));

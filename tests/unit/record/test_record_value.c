@@ -207,7 +207,7 @@ TEST(texts_to_find_by_are_limited)
     assert_string_equal(error.text, "a.b: NUL at byte 2 of the text");
     value = pawl_value_text(PAWL_TEXT("\xFF"));
     assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
-    assert_string_equal(error.text, "a.b: no UTF-8 at byte 0 of the text");
+    assert_string_equal(error.text, "a.b: not UTF-8 at byte 0 of the text");
     for (size_t size = 0; size < 3; size++) {
         value = pawl_value_text((pawl_text){.size = size});
         assert_int_equal(pawl_value_check(&value, "a.b", &error),
@@ -304,7 +304,7 @@ TEST(unreadable_fields_are_named)
             test_text("%s: only an integer, text, uuid, time or enum can correlate, and no list",
                       others[i]));
     read_fails(&in, "a_uint64", "a_uint64: value above the limit 9223372036854775807");
-    read_fails(&in, "a_enum", "a_enum: 7 is no color, which counts from 0 to 2");
+    read_fails(&in, "a_enum", "a_enum: 7 is not a color, which counts from 0 to 2");
     read_fails(&in, "a_text", "a_text: NUL at byte 1 of the text");
     read_fails(&in, "a_record.city", "a_record.city: NUL at byte 0 of the text");
     read_fails(&in, "nope", "record sample has no field nope");

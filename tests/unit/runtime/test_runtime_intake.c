@@ -548,7 +548,7 @@ TEST(a_transport_that_nobody_knows_is_refused)
     static char long_url[PAWL_URL_SIZE_MAX + 2];
     memset(long_url, 'u', sizeof long_url - 1);
     must(pawl_inbound_register(&list, world_error()));
-    refuses("letters", "option transport: it is no URL");
+    refuses("letters", "option transport: it is not a URL");
     refuses("pigeon://roof/", "no broker is known by the scheme 'pigeon'");
     refuses("list://there/", "option transport: list: 'list://there/' is not here");
     refuses("list://mute/", "option transport: the inbound transport does not say why (EDENIED)");

@@ -560,7 +560,7 @@ TEST(bad_routes_are_refused)
     both[0] = (pawl_route){.name = "x", .url = "nosuch:place"};
     refused((pawl_endpoint_options){.routes = both}, "route 'x': no driver for 'nosuch:'");
     both[0] = (pawl_route){.name = "x", .url = "place"};
-    refused((pawl_endpoint_options){.routes = both}, "route 'x': 'place' is no URL of a store");
+    refused((pawl_endpoint_options){.routes = both}, "route 'x': 'place' is not a URL of a store");
 }
 
 /* The rows as they were before a route had an outbound transport. */

@@ -443,8 +443,8 @@ ON_STORE(a_bad_url_is_named, const char *url, "sqlite")
         pawl_code   code;
         const char *text;
     } bad[] = {
-        {"", PAWL_EINVAL, "store of a test: '' is no URL of a store"},
-        {"store.db", PAWL_EINVAL, "store of a test: 'store.db' is no URL of a store"},
+        {"", PAWL_EINVAL, "store of a test: '' is not a URL of a store"},
+        {"store.db", PAWL_EINVAL, "store of a test: 'store.db' is not a URL of a store"},
         {"nosuch:x", PAWL_EUNREACHABLE, "store of a test: "},
         {"sqlite:/nonexistent/x.db", PAWL_EUNREACHABLE, "store of a test: "},
     };

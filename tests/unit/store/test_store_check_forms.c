@@ -196,7 +196,7 @@ TEST_BETWEEN(every_text_is_text_unless_it_is_bytes, reset, NULL)
     static const struct {
         const char *bytes, *said;
     } bad[] = {
-        {"ab\0", "byte 2 is NUL"}, {"\0bc", "byte 0 is NUL"}, {"ab\xC3", "byte 2 is no UTF-8"}};
+        {"ab\0", "byte 2 is NUL"}, {"\0bc", "byte 0 is NUL"}, {"ab\xC3", "byte 2 is not UTF-8"}};
     for (size_t i = 0; i < COUNT(texts); i++)
         for (size_t j = 0; j < COUNT(bad); j++) {
             put(&texts[i], bad[j].bytes, 3);
@@ -464,7 +464,7 @@ TEST_BETWEEN(every_value_is_checked, reset, NULL)
         {pawl_value_text((pawl_text){.data = long_bytes, .size = 201}),
          "text of 201 characters, the limit is 200"},
         {pawl_value_text(PAWL_TEXT("a\0b")), "NUL at byte 1 of the text"},
-        {pawl_value_text(PAWL_TEXT("a\xC3")), "no UTF-8 at byte 1 of the text"},
+        {pawl_value_text(PAWL_TEXT("a\xC3")), "not UTF-8 at byte 1 of the text"},
         {pawl_value_text((pawl_text){.size = 2}), "text of 2 bytes at NULL"},
         {pawl_value_text((pawl_text){.size = 0}), NULL},
         {pawl_value_time(FIRST), NULL},

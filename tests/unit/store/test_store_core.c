@@ -130,7 +130,7 @@ TEST(register_refuses_what_is_no_driver)
     bad        = fake_driver;
     bad.scheme = "No Scheme";
     assert_int_equal(pawl_store_register(&bad, &error), PAWL_ECONFIG);
-    assert_non_null(strstr(error.text, "'No Scheme' is no scheme"));
+    assert_non_null(strstr(error.text, "'No Scheme' is not the scheme"));
 
     bad            = fake_driver;
     bad.store_size = sizeof(pawl_store) - 1;
@@ -155,7 +155,7 @@ TEST(open_refuses_what_is_no_url)
     for (size_t i = 0; i < COUNT(urls); i++) {
         assert_int_equal(pawl_store_open(urls[i], NULL, &store, &error), PAWL_EINVAL);
         assert_null(store);
-        assert_non_null(strstr(error.text, "is no URL of a store"));
+        assert_non_null(strstr(error.text, "is not a URL of a store"));
     }
     assert_int_equal(pawl_store_open(NULL, NULL, &store, &error), PAWL_EINVAL);
     assert_int_equal(pawl_store_open("No://user:hunter2@host", NULL, &store, &error), PAWL_EINVAL);
@@ -194,7 +194,7 @@ TEST(a_broker_is_no_store)
         char expected[200];
         snprintf(
             expected, sizeof expected,
-            "'%.*s://' is no store: RabbitMQ is a transport, for a route (--route) or a queue that an "
+            "'%.*s://' is not a store: RabbitMQ is a transport, for a route (--route) or a queue that an "
             "endpoint reads (--transport)",
             (int)strcspn(urls[i], ":"), urls[i]);
         assert_int_equal(pawl_store_open(urls[i], NULL, &store, &error), PAWL_EINVAL);

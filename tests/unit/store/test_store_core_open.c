@@ -447,10 +447,10 @@ TEST(a_drivers_scheme_is_one_of_a_url)
     pawl_store_ops bad = fake_driver;
     for (size_t i = 0; i < COUNT(schemes); i++) {
         bad.scheme = schemes[i];
-        is_no_driver(&bad, test_text("'%s' is no scheme of a URL", schemes[i]));
+        is_no_driver(&bad, test_text("'%s' is not the scheme of a URL", schemes[i]));
     }
     bad.scheme = NULL;
-    is_no_driver(&bad, "'' is no scheme of a URL");
+    is_no_driver(&bad, "'' is not the scheme of a URL");
 }
 
 /* A driver is found by its whole scheme, however much others look like it. The last test: it

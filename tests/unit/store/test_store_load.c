@@ -56,9 +56,9 @@ static void expect_outbound_refused(const char *path, pawl_code expected, const 
 TEST(what_is_no_table_is_refused)
 {
     expect_refused(path_of("code"), PAWL_ECONFIG,
-                   "code.so: its symbol pawl_store_driver is no data");
+                   "code.so: its symbol pawl_store_driver is not data");
     expect_outbound_refused(path_of("code"), PAWL_ECONFIG,
-                            "code.so: its symbol pawl_transport_driver is no data");
+                            "code.so: its symbol pawl_transport_driver is not data");
 #ifndef PAWL_SANITIZED /* the address sanitizer makes variables larger, and reports who reads that */
     expect_refused(
         path_of("byte"), PAWL_ECONFIG,

@@ -151,12 +151,12 @@ TEST(a_bad_table_is_refused)
 {
     pawl_transport_ops ops = bell;
     ops.scheme             = NULL;
-    refuse(&ops, PAWL_ECONFIG, "no scheme");
+    refuse(&ops, PAWL_ECONFIG, "not the scheme");
     static const char *const schemes[] = {"", "gong:", "GONG", "my gong", "9"};
     for (size_t i = 0; i < COUNT(schemes); i++) {
         ops.scheme = schemes[i];
         refuse(&ops, PAWL_ECONFIG,
-               test_text("outbound transport: '%s' is no scheme of a URL", schemes[i]));
+               test_text("outbound transport: '%s' is not the scheme of a URL", schemes[i]));
     }
     ops.scheme  = "gong";
     ops.deliver = NULL;

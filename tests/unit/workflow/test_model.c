@@ -100,9 +100,9 @@ static const mistake mistakes[] = {
      .saga = {.name = "a\"b", STATE, .correlation = "order_id", ON(START)}},
     {.says = "saga S has no .state", .saga = {.name = "S", .correlation = "order_id", ON(START)}},
     {.says = "saga S has no .on", .saga = {.name = "S", STATE, .correlation = "order_id"}},
-    {.says = "'colour' is no field of record order_state",
+    {.says = "'colour' is not a field of record order_state",
      .saga = {.name = "S", STATE, .correlation = "colour", ON(START)}},
-    {.says = "'order_id, number' is no field of record order_state; a saga has one, while it is "
+    {.says = "'order_id, number' is not a field of record order_state; a saga has one, while it is "
              "replaced a .transitional one beside it, and .find looks by any other",
      .saga = {.name = "S", STATE, .correlation = "order_id, number", ON(START)}},
     {.says = "saga S: correlation property 'home.city' lies in a nested record; it has to be a "
@@ -186,7 +186,7 @@ static const mistake mistakes[] = {
      .aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch), .lease = 5}},
     {.says       = "size 5 is above max 4",
      .aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch), .size = 5, .max = 4}},
-    {.says       = "aggregator A: 'weight' is no property",
+    {.says       = "aggregator A: 'weight' is not a property",
      .aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch), .key = "weight"}},
     {.says       = "aggregator A/x: a name may not hold '/'",
      .aggregator = {.name = "A/x", .handle = PAWL_HANDLE(on_batch)}},

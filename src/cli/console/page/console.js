@@ -591,7 +591,7 @@ function timeline(items) {
 async function editDead(row) {
   const isText = !row.body?.includes("\uFFFD");
   const values = await prompt(`Edit ${row.message_id}`, `The letter is retried with this body.${isText ? ""
-    : " Bytes of it that are no UTF-8 are shown as \uFFFD and would be lost: `pawl dead edit --body-file` keeps them."}`,
+    : " Bytes of it that are not UTF-8 are shown as \uFFFD and would be lost: `pawl dead edit --body-file` keeps them."}`,
     [{ name: "body", label: "Body", type: "body", value: row.body ?? "" }, { name: "reason", label: "Reason" }], "Retry with this body");
   if (!values) return;
   await perform(`Edit ${row.message_id}`, async (say) => say(outcome([await post("dead/edit", { arg: row.message_id, endpoint: row.endpoint,
