@@ -29,7 +29,7 @@ static void expect_keys(suite *s, const pawl_leased_batch *rows, const char *con
         EXPECT_TEXT(s, rows->items[i].key, pawl_text_of(keys[i]));
 }
 
-static void an_add_is_one_row(suite *s)
+static void a_message_added_to_an_aggregator_keeps_its_body_byte_for_byte(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open(s);
     pawl_message message = suite_message(s, TEXT("m-1"));
@@ -49,7 +49,7 @@ static void an_add_is_one_row(suite *s)
     EXPECT(s, pawl_uuid_is_zero(rows.items[0].session.uuid));
 }
 
-static void a_live_key_is_added_once(suite *s)
+static void a_key_that_is_collected_already_is_not_added_again_the_first_stays(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open(s);
     pawl_message other = suite_message(s, TEXT("other"));
@@ -69,7 +69,7 @@ static void a_live_key_is_added_once(suite *s)
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 2);
 }
 
-static void a_key_is_of_its_partition(suite *s)
+static void the_same_key_can_be_collected_in_each_partition(suite *s)
 {
     static const char *const partitions[] = {"Bills", "Bills/1", "Bills/2", "bills", "Bills "};
     pawl_store              *a            = suite_open(s);
@@ -87,7 +87,7 @@ static void a_key_is_of_its_partition(suite *s)
         EXPECT_EQ(s, suite_counts(s, a, pawl_text_of(partitions[i]), SUITE_NOW).all, 1);
 }
 
-static void a_key_is_free_again_when_its_row_is_gone(suite *s)
+static void a_key_can_be_added_again_after_its_message_was_removed(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, "Bills", "key-1", SUITE_NOW);
@@ -108,7 +108,7 @@ static void a_key_is_free_again_when_its_row_is_gone(suite *s)
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 1);
 }
 
-static void an_unknown_partition_is_empty(suite *s)
+static void reading_or_clearing_an_unknown_partition_finds_nothing_and_is_no_error(suite *s)
 {
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, suite_rows(s, a, BILLS).count, 0);
@@ -125,7 +125,7 @@ static void an_unknown_partition_is_empty(suite *s)
     COMMIT_ONE(s, a, leased_batch_release, .partition = BILLS, .session = suite_session_id(70));
 }
 
-static void rows_are_in_the_order_of_insertion(suite *s)
+static void messages_of_a_partition_are_read_in_the_order_of_insertion(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -151,7 +151,7 @@ static void rows_are_in_the_order_of_insertion(suite *s)
 
 /* Two handles insert alternately and at the same time, with keys in random order. Every reader must find the same
  * order, in which each handle's rows are in the order of insertion. */
-static void ties_come_in_one_order_on_each_read(suite *s)
+static void messages_added_at_the_same_time_have_one_order_for_all_readers(suite *s)
 {
     pawl_store *handles[2] = {suite_open(s), suite_open(s)};
     for (unsigned i = 0; i < 30; i++)
@@ -175,7 +175,7 @@ static void ties_come_in_one_order_on_each_read(suite *s)
     }
 }
 
-static void the_time_of_insertion_comes_first(suite *s)
+static void messages_of_a_partition_are_read_by_time_of_insertion_first(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, "Bills", "third", SUITE_NOW + 2);
@@ -187,7 +187,7 @@ static void the_time_of_insertion_comes_first(suite *s)
     expect_keys(s, &rows, (const char *const[]){"first", "second", "third"}, 3);
 }
 
-static void one_correlation_id_may_have_many_rows(suite *s)
+static void a_removal_by_correlation_id_deletes_the_oldest_of_several_messages(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, "Bills", "key-1", SUITE_NOW);
@@ -210,7 +210,7 @@ static void one_correlation_id_may_have_many_rows(suite *s)
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 2);
 }
 
-static void remove_all_takes_leased_and_unknown_rows(suite *s)
+static void clearing_a_partition_deletes_leased_messages_and_unknown_types_too(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     add(s, a, "Bills", "key-1", SUITE_NOW);
@@ -223,7 +223,7 @@ static void remove_all_takes_leased_and_unknown_rows(suite *s)
     EXPECT_EQ(s, suite_counts(s, a, TEXT("Other"), SUITE_NOW).all, 1);
 }
 
-static void counts_split_by_type_and_lease(suite *s)
+static void counts_tell_all_messages_those_of_known_types_and_the_unleased_ones(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, "Bills", "key-1", SUITE_NOW);
@@ -242,7 +242,7 @@ static void counts_split_by_type_and_lease(suite *s)
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW + SUITE_LEASE).ready, 3);
 }
 
-static void counting_changes_nothing(suite *s)
+static void counting_messages_changes_neither_rows_nor_leases(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     for (int i = 0; i < 4; i++)
@@ -264,18 +264,30 @@ static void counting_changes_nothing(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"A1 an add is one row, its body kept byte for byte", an_add_is_one_row},
-    {"A2 a live key is added once and the first stays", a_live_key_is_added_once},
-    {"A3 A7 a key is of its partition", a_key_is_of_its_partition},
-    {"A4 a key is free again when its row is gone", a_key_is_free_again_when_its_row_is_gone},
-    {"A6 A24 an unknown partition is empty, not an error", an_unknown_partition_is_empty},
-    {"A8 rows are in the order of insertion", rows_are_in_the_order_of_insertion},
-    {"A8 ties come in one order on each read", ties_come_in_one_order_on_each_read},
-    {"A8 the time of insertion comes first", the_time_of_insertion_comes_first},
-    {"A5 A20 one correlation id may have many rows", one_correlation_id_may_have_many_rows},
-    {"A24 remove all takes leased and unknown rows", remove_all_takes_leased_and_unknown_rows},
-    {"A17 A18 counts split by type and lease", counts_split_by_type_and_lease},
-    {"A19 counting changes nothing", counting_changes_nothing},
+    {"A1 a message added to an aggregator keeps its body byte for byte",
+     a_message_added_to_an_aggregator_keeps_its_body_byte_for_byte},
+    {"A2 a key that is collected already is not added again, the first stays",
+     a_key_that_is_collected_already_is_not_added_again_the_first_stays},
+    {"A3 A7 the same key can be collected in each partition",
+     the_same_key_can_be_collected_in_each_partition},
+    {"A4 a key can be added again after its message was removed",
+     a_key_can_be_added_again_after_its_message_was_removed},
+    {"A6 A24 reading or clearing an unknown partition finds nothing and is no error",
+     reading_or_clearing_an_unknown_partition_finds_nothing_and_is_no_error},
+    {"A8 messages of a partition are read in the order of insertion",
+     messages_of_a_partition_are_read_in_the_order_of_insertion},
+    {"A8 messages added at the same time have one order for all readers",
+     messages_added_at_the_same_time_have_one_order_for_all_readers},
+    {"A8 messages of a partition are read by time of insertion first",
+     messages_of_a_partition_are_read_by_time_of_insertion_first},
+    {"A5 A20 a removal by correlation id deletes the oldest of several messages",
+     a_removal_by_correlation_id_deletes_the_oldest_of_several_messages},
+    {"A24 clearing a partition deletes leased messages and unknown types, too",
+     clearing_a_partition_deletes_leased_messages_and_unknown_types_too},
+    {"A17 A18 counts tell all messages, those of known types, and the unleased ones",
+     counts_tell_all_messages_those_of_known_types_and_the_unleased_ones},
+    {"A19 counting messages changes neither rows nor leases",
+     counting_messages_changes_neither_rows_nor_leases},
 };
 
 const suite_cases cases_aggregator = SUITE_CASES("aggregator", cases);

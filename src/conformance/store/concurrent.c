@@ -62,7 +62,7 @@ static void settle_rows(suite_thread *thread)
     }
 }
 
-static void each_queue_row_is_settled_once(suite *s)
+static void each_message_is_claimed_and_settled_by_one_of_several_threads(suite *s)
 {
     pawl_store *a   = suite_open(s);
     tally      *t   = pawl_arena_take(s->arena, sizeof *t);
@@ -108,7 +108,7 @@ static void put_rows_back(suite_thread *thread)
     }
 }
 
-static void a_row_put_back_is_not_handed_out_early(suite *s)
+static void a_message_retried_by_one_thread_is_not_claimed_early_by_another(suite *s)
 {
     pawl_store *a   = suite_open(s);
     tally      *t   = pawl_arena_take(s->arena, sizeof *t);
@@ -134,7 +134,7 @@ static void send_the_same(suite_thread *thread)
         suite_send(s, store, TEXT("orders"), suite_printf(s, "m-%u", i).data, SUITE_NOW);
 }
 
-static void racing_sends_of_an_id_make_one_row(suite *s)
+static void concurrent_sends_of_one_message_id_store_one_message(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_threads(s, THREADS, send_the_same, NULL);
@@ -184,7 +184,7 @@ static void begin_sagas(suite_thread *thread)
     }
 }
 
-static void racing_starters_leave_one_saga(suite *s)
+static void of_concurrent_inserts_of_one_correlation_value_one_creates_the_saga(suite *s)
 {
     pawl_store *a = suite_open(s);
     race       *r = race_create(s);
@@ -206,7 +206,7 @@ static void mark_ids(suite_thread *thread)
     }
 }
 
-static void racing_marks_have_one_winner(suite *s)
+static void of_concurrent_inserts_of_one_deduplication_record_one_succeeds(suite *s)
 {
     pawl_store *a = suite_open(s);
     race       *r = race_create(s);
@@ -250,7 +250,7 @@ static void try_to_lead(suite_thread *thread)
     }
 }
 
-static void one_of_many_leads(suite *s)
+static void of_concurrent_attempts_to_take_a_lease_one_succeeds(suite *s)
 {
     contest *c = contest_create(s);
     suite_threads(s, THREADS, try_to_lead, c);
@@ -290,7 +290,7 @@ static void raise_one(suite *s, pawl_store *store, unsigned number)
             return;
         EXPECT_EQ(s, refused.items[0].reason, PAWL_ECONFLICT);
     }
-    suite_fail(s, __FILE__, __LINE__, "another was faster in %d tries", TRIES_MAX);
+    suite_fail(s, __FILE__, __LINE__, "each of %d updates was refused with a conflict", TRIES_MAX);
 }
 
 static void raise_some(suite_thread *thread)
@@ -309,7 +309,7 @@ static void raise_the_first(suite_thread *thread)
         raise_one(s, store, 0);
 }
 
-static void no_update_is_lost(suite *s)
+static void no_saga_update_of_concurrent_threads_is_lost(suite *s)
 {
     pawl_store *a     = suite_open(s);
     int64_t     total = 0, versions = 0;
@@ -347,7 +347,7 @@ static void add_bills(suite_thread *thread)
     }
 }
 
-static void racing_adds_of_a_key_make_one_row(suite *s)
+static void concurrent_adds_of_one_key_to_an_aggregator_store_one_message(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_threads(s, THREADS, add_bills, NULL);
@@ -386,7 +386,7 @@ static void take_bills(suite_thread *thread)
     }
 }
 
-static void each_row_is_in_one_snapshot(suite *s)
+static void concurrent_leased_batches_never_contain_the_same_message(suite *s)
 {
     pawl_store *a = suite_open(s);
     atomic_int  taken;
@@ -415,7 +415,7 @@ static void claim_timeouts(suite_thread *thread)
     }
 }
 
-static void each_timeout_is_claimed_once(suite *s)
+static void each_timeout_is_claimed_by_one_of_several_threads(suite *s)
 {
     enum { COUNT = 400 };
     contest  *c   = contest_create(s);
@@ -439,7 +439,7 @@ static void add_the_same_dispatch(suite_thread *thread)
                    .message = suite_message(s, suite_printf(s, "m-%u", i)), .at = SUITE_NOW);
 }
 
-static void racing_adds_of_a_dispatch_make_one_row(suite *s)
+static void concurrent_inserts_of_one_dispatch_id_store_one_outbox_row(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_threads(s, THREADS, add_the_same_dispatch, NULL);
@@ -469,7 +469,7 @@ static void end_the_same_workers(suite_thread *thread)
     }
 }
 
-static void a_worker_that_several_end_is_counted_once(suite *s)
+static void a_worker_that_several_threads_close_adds_to_the_counters_once(suite *s)
 {
     pawl_store  *a = suite_open(s);
     dead_workers dead;
@@ -489,18 +489,30 @@ static void a_worker_that_several_end_is_counted_once(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E27 T7 each queue row is settled once", each_queue_row_is_settled_once},
-    {"E26 a row put back is not handed out early", a_row_put_back_is_not_handed_out_early},
-    {"E34 racing sends of an id make one row", racing_sends_of_an_id_make_one_row},
-    {"S10 E7 racing starters leave one saga", racing_starters_leave_one_saga},
-    {"O25 racing marks have one winner", racing_marks_have_one_winner},
-    {"O20 one of many leads", one_of_many_leads},
-    {"S9 no update is lost", no_update_is_lost},
-    {"A2 A25 racing adds of a key make one row", racing_adds_of_a_key_make_one_row},
-    {"A14 E33 each row is in one snapshot", each_row_is_in_one_snapshot},
-    {"T7 each timeout is claimed once", each_timeout_is_claimed_once},
-    {"O6 racing adds of a dispatch make one row", racing_adds_of_a_dispatch_make_one_row},
-    {"O23 a worker that several end is counted once", a_worker_that_several_end_is_counted_once},
+    {"E27 T7 each message is claimed and settled by one of several threads",
+     each_message_is_claimed_and_settled_by_one_of_several_threads},
+    {"E26 a message retried by one thread is not claimed early by another",
+     a_message_retried_by_one_thread_is_not_claimed_early_by_another},
+    {"E34 concurrent sends of one message id store one message",
+     concurrent_sends_of_one_message_id_store_one_message},
+    {"S10 E7 of concurrent inserts of one correlation value one creates the saga",
+     of_concurrent_inserts_of_one_correlation_value_one_creates_the_saga},
+    {"O25 of concurrent inserts of one deduplication record one succeeds",
+     of_concurrent_inserts_of_one_deduplication_record_one_succeeds},
+    {"O20 of concurrent attempts to take a lease one succeeds",
+     of_concurrent_attempts_to_take_a_lease_one_succeeds},
+    {"S9 no saga update of concurrent threads is lost",
+     no_saga_update_of_concurrent_threads_is_lost},
+    {"A2 A25 concurrent adds of one key to an aggregator store one message",
+     concurrent_adds_of_one_key_to_an_aggregator_store_one_message},
+    {"A14 E33 concurrent leased batches never contain the same message",
+     concurrent_leased_batches_never_contain_the_same_message},
+    {"T7 each timeout is claimed by one of several threads",
+     each_timeout_is_claimed_by_one_of_several_threads},
+    {"O6 concurrent inserts of one dispatch id store one outbox row",
+     concurrent_inserts_of_one_dispatch_id_store_one_outbox_row},
+    {"O23 a worker that several threads close adds to the counters once",
+     a_worker_that_several_threads_close_adds_to_the_counters_once},
 };
 
 const suite_cases cases_concurrent = SUITE_CASES("concurrent", cases);

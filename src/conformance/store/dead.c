@@ -13,7 +13,7 @@ static void add_dead_letter(suite *s, pawl_store *store, const char *endpoint, c
                .history = TEXT("[{\"code\":\"EPERSIST\"}]"), .at = at);
 }
 
-static void a_letter_comes_back_as_it_was_buried(suite *s)
+static void a_dead_letter_is_read_as_it_was_written(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open(s);
     pawl_message sent = suite_message(s, TEXT("m-1"));
@@ -31,7 +31,7 @@ static void a_letter_comes_back_as_it_was_buried(suite *s)
     EXPECT_EQ(s, rows.items[0].at, SUITE_NOW);
 }
 
-static void the_first_letter_of_an_id_stays(suite *s)
+static void a_second_dead_letter_with_the_same_endpoint_and_id_is_ignored(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -51,7 +51,7 @@ static void the_first_letter_of_an_id_stays(suite *s)
     EXPECT_EQ(s, suite_dead_rows(s, a, TEXT("billing")).count, 1);
 }
 
-static void listing_is_by_time(suite *s)
+static void dead_letters_are_listed_by_time(suite *s)
 {
     pawl_store    *a = suite_open(s);
     pawl_dead_rows rows;
@@ -72,7 +72,7 @@ static void listing_is_by_time(suite *s)
 }
 
 /* The store does not keep the order of letters with the same time; endpoint and id order them. */
-static void letters_of_one_time_are_listed_by_endpoint_and_id(suite *s)
+static void dead_letters_of_the_same_time_are_listed_by_endpoint_and_message_id(suite *s)
 {
     static const char *const order[] = {"Z-1", "a-1", "m-1", "m-10", "m-2"};
     pawl_store              *a       = suite_open(s);
@@ -121,7 +121,7 @@ static void add_four_dead_letters(suite *s, pawl_store *store)
                .message = other, .code = TEXT("EDECODE"), .error = TEXT(""), .at = SUITE_NOW + 4);
 }
 
-static void letters_are_found_by_what_they_have_in_common(suite *s)
+static void dead_letters_are_found_by_endpoint_message_id_type_code_and_time(suite *s)
 {
     pawl_store *a = suite_open(s);
     add_four_dead_letters(s, a);
@@ -139,7 +139,7 @@ static void letters_are_found_by_what_they_have_in_common(suite *s)
 }
 
 /* Several endpoints may have a letter with the same id: all are found, in the order of time. */
-static void letters_of_one_id_are_found_in_every_endpoint(suite *s)
+static void dead_letters_of_one_message_id_are_found_in_all_endpoints(suite *s)
 {
     pawl_store    *a = suite_open(s);
     pawl_dead_rows rows;
@@ -163,7 +163,7 @@ static void letters_of_one_id_are_found_in_every_endpoint(suite *s)
 }
 
 /* The part is matched literally, without wildcards and case-sensitively. */
-static void letters_are_found_by_a_part_of_their_error(suite *s)
+static void dead_letters_are_found_by_a_literal_part_of_their_error_text(suite *s)
 {
     pawl_store *a = suite_open(s);
     add_four_dead_letters(s, a);
@@ -178,7 +178,7 @@ static void letters_are_found_by_a_part_of_their_error(suite *s)
 }
 
 /* A scan through pages that removes letters misses none: a page may begin after a letter that no longer exists. */
-static void letters_are_found_behind_one_that_went(suite *s)
+static void a_page_of_dead_letters_can_begin_after_a_letter_that_was_deleted(suite *s)
 {
     pawl_store *a = suite_open(s);
     add_four_dead_letters(s, a);
@@ -198,7 +198,7 @@ static void letters_are_found_behind_one_that_went(suite *s)
 }
 
 /* An operator's retry removes the letter and the inbox entry, and sends the message. */
-static void a_retry_removes_letter_and_mark(suite *s)
+static void a_retry_deletes_the_dead_letter_and_its_deduplication_record(suite *s)
 {
     pawl_store  *a       = suite_open(s);
     pawl_message message = suite_message(s, TEXT("m-1"));
@@ -251,7 +251,7 @@ static pawl_text error_of(suite *s, pawl_store *store, const char *endpoint, con
 }
 
 /* Changes to different letters in one commit are independent; changes to the letter of one message apply in order. */
-static void changes_to_letters_in_one_commit_apply_in_order(suite *s)
+static void changes_of_one_dead_letter_in_a_commit_apply_in_their_order(suite *s)
 {
     pawl_store *a = suite_open(s);
     add_dead_letter(s, a, "orders", "m-1", SUITE_NOW, "old");
@@ -279,7 +279,7 @@ static void changes_to_letters_in_one_commit_apply_in_order(suite *s)
 }
 
 /* A message that was retried and failed again has a new letter, which a removal of the earlier one must not remove. */
-static void a_checked_removal_is_of_the_letter_of_its_time(suite *s)
+static void a_checked_removal_does_not_delete_a_newer_dead_letter_of_the_message(suite *s)
 {
     static const char *const ids[] = {"m-1", "m-2", "m-3", "m-4"};
     pawl_store              *a     = suite_open(s);
@@ -305,21 +305,26 @@ static void a_checked_removal_is_of_the_letter_of_its_time(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E26 a letter comes back as it was buried", a_letter_comes_back_as_it_was_buried},
-    {"E34 the first letter of an id stays", the_first_letter_of_an_id_stays},
-    {"E34 listing is by time", listing_is_by_time},
-    {"E34 letters of one time are listed by endpoint and id",
-     letters_of_one_time_are_listed_by_endpoint_and_id},
-    {"E34 letters are found by what they have in common",
-     letters_are_found_by_what_they_have_in_common},
-    {"E34 letters of one id are found in every endpoint",
-     letters_of_one_id_are_found_in_every_endpoint},
-    {"E34 letters are found by a part of their error", letters_are_found_by_a_part_of_their_error},
-    {"E34 letters are found behind one that went", letters_are_found_behind_one_that_went},
-    {"E34 letters of one commit keep their ways", changes_to_letters_in_one_commit_apply_in_order},
-    {"E34 a retry removes letter and mark", a_retry_removes_letter_and_mark},
-    {"E34 a checked removal is of the letter of its time",
-     a_checked_removal_is_of_the_letter_of_its_time},
+    {"E26 a dead letter is read as it was written", a_dead_letter_is_read_as_it_was_written},
+    {"E34 a second dead letter with the same endpoint and id is ignored",
+     a_second_dead_letter_with_the_same_endpoint_and_id_is_ignored},
+    {"E34 dead letters are listed by time", dead_letters_are_listed_by_time},
+    {"E34 dead letters of the same time are listed by endpoint and message id",
+     dead_letters_of_the_same_time_are_listed_by_endpoint_and_message_id},
+    {"E34 dead letters are found by endpoint, message id, type, code and time",
+     dead_letters_are_found_by_endpoint_message_id_type_code_and_time},
+    {"E34 dead letters of one message id are found in all endpoints",
+     dead_letters_of_one_message_id_are_found_in_all_endpoints},
+    {"E34 dead letters are found by a literal part of their error text",
+     dead_letters_are_found_by_a_literal_part_of_their_error_text},
+    {"E34 a page of dead letters can begin after a letter that was deleted",
+     a_page_of_dead_letters_can_begin_after_a_letter_that_was_deleted},
+    {"E34 changes of one dead letter in a commit apply in their order",
+     changes_of_one_dead_letter_in_a_commit_apply_in_their_order},
+    {"E34 a retry deletes the dead letter and its deduplication record",
+     a_retry_deletes_the_dead_letter_and_its_deduplication_record},
+    {"E34 a checked removal does not delete a newer dead letter of the message",
+     a_checked_removal_does_not_delete_a_newer_dead_letter_of_the_message},
 };
 
 const suite_cases cases_dead = SUITE_CASES("dead", cases);

@@ -10,13 +10,13 @@ static pawl_finding_rows diagnose(suite *s, pawl_store *store)
     pawl_diagnosis    asked = {.now = SUITE_NOW, .transaction_age = INT64_MAX};
     pawl_code         code  = pawl_store_diagnose(store, &asked, s->arena, &rows, &s->error);
     if (code == PAWL_EUNSUPPORTED)
-        suite_not_applicable(s, "the driver has no diagnose");
+        suite_not_applicable(s, "the driver has no entry diagnose");
     EXPECT_OK(s, code);
     return rows;
 }
 
 /* The suite's time differs from the server's. */
-static void a_new_store_has_nothing_wrong_but_the_time(suite *s)
+static void a_diagnosis_of_a_new_store_finds_no_failure_but_the_clock_difference(suite *s)
 {
     pawl_finding_rows rows = diagnose(s, suite_open(s));
     EXPECT(s, rows.count > 0);
@@ -26,12 +26,12 @@ static void a_new_store_has_nothing_wrong_but_the_time(suite *s)
         EXPECT(s, found->text.size > 0);
         bool is_clock = pawl_text_equal(found->name, TEXT("clock"));
         if (is_clock != (found->level == PAWL_FINDING_FAIL))
-            suite_fail(s, __FILE__, __LINE__, "%.*s: level %d: %.*s", PAWL_TEXT_ARGS(found->name),
-                       (int)found->level, PAWL_TEXT_ARGS(found->text));
+            suite_fail(s, __FILE__, __LINE__, "finding %.*s has the wrong level %d: %.*s",
+                       PAWL_TEXT_ARGS(found->name), (int)found->level, PAWL_TEXT_ARGS(found->text));
     }
 }
 
-static void it_changes_nothing(suite *s)
+static void a_diagnosis_changes_no_data(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
@@ -45,7 +45,7 @@ static void it_changes_nothing(suite *s)
 }
 
 /* The value of the finding "clock" is the difference between the suite's time and the server's. */
-static void a_brief_one_looks_at_the_clock_and_transactions_alone(suite *s)
+static void a_brief_diagnosis_reports_only_the_clock_and_open_transactions(suite *s)
 {
     pawl_store       *a     = suite_open(s);
     pawl_finding_rows rows  = {0};
@@ -65,7 +65,7 @@ static void a_brief_one_looks_at_the_clock_and_transactions_alone(suite *s)
 }
 
 /* The given time is 1970. A file can only tell the time by its records: here there is one, with the suite's time. */
-static void one_for_the_time_alone_tells_what_time_it_is(suite *s)
+static void a_diagnosis_for_the_time_only_returns_no_other_finding(suite *s)
 {
     pawl_store       *a     = suite_open(s);
     pawl_finding_rows rows  = {0};
@@ -87,12 +87,13 @@ static void one_for_the_time_alone_tells_what_time_it_is(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O23 a new store has nothing wrong but the time", a_new_store_has_nothing_wrong_but_the_time},
-    {"O23 a diagnosis changes nothing", it_changes_nothing},
-    {"O23 a brief diagnosis looks at the clock and transactions alone",
-     a_brief_one_looks_at_the_clock_and_transactions_alone},
-    {"E34 a diagnosis for the time alone tells what time it is",
-     one_for_the_time_alone_tells_what_time_it_is},
+    {"O23 a diagnosis of a new store finds no failure but the clock difference",
+     a_diagnosis_of_a_new_store_finds_no_failure_but_the_clock_difference},
+    {"O23 a diagnosis changes no data", a_diagnosis_changes_no_data},
+    {"O23 a brief diagnosis reports only the clock and open transactions",
+     a_brief_diagnosis_reports_only_the_clock_and_open_transactions},
+    {"E34 a diagnosis for the time only returns no other finding",
+     a_diagnosis_for_the_time_only_returns_no_other_finding},
 };
 
 const suite_cases cases_diagnose = SUITE_CASES("diagnose", cases);

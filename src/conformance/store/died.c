@@ -82,7 +82,7 @@ static found list_died(suite *s, pawl_store *store)
     found rows = {0};
     if (pawl_store_worker_crashed(store, s->arena, &rows.items, &rows.count, &s->error) ==
         PAWL_EUNSUPPORTED)
-        suite_not_applicable(s, "the store does not tell of deaths");
+        suite_not_applicable(s, "the driver has no entry worker_crashed");
     EXPECT_CODE(s, s->error.code, PAWL_OK);
     return rows;
 }
@@ -104,7 +104,8 @@ static found await_died(suite *s, pawl_store *store)
         pawl_arena_rewind(s->arena, start);
         wait_a_moment(s, store, tries);
     }
-    suite_fail(s, __FILE__, __LINE__, "no worker died in %d tries", TRIES_MAX);
+    suite_fail(s, __FILE__, __LINE__,
+               "the store has not reported the crashed worker after %d tries", TRIES_MAX);
 }
 
 static void end_in_its_name(suite *s, pawl_worker_id worker)
@@ -115,7 +116,7 @@ static void end_in_its_name(suite *s, pawl_worker_id worker)
     suite_close(s, by);
 }
 
-static void a_death_is_told_until_it_is_ended(suite *s)
+static void a_worker_of_a_crashed_process_is_listed_until_another_worker_closes_it(suite *s)
 {
     pawl_worker_id dead   = die(s, say_nothing);
     pawl_store    *a      = suite_open(s);
@@ -137,7 +138,7 @@ static void a_death_is_told_until_it_is_ended(suite *s)
     EXPECT_EQ(s, suite_claim(s, b, TEXT("orders"), SUITE_NOW, 1).count, 1);
 }
 
-static void a_worker_that_ended_did_not_die(suite *s)
+static void a_worker_that_was_closed_is_not_listed_as_crashed(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT_EQ(s, list_died(s, b).count, 0);
@@ -159,16 +160,17 @@ static void close_and_await(suite *s, pawl_store *store, pawl_store *living)
         pawl_arena_rewind(s->arena, start);
         wait_a_moment(s, living, tries);
     }
-    suite_fail(s, __FILE__, __LINE__, "two workers live after %d tries", TRIES_MAX);
+    suite_fail(s, __FILE__, __LINE__,
+               "after %d tries a worker whose handle was closed is still listed", TRIES_MAX);
 }
 
 /* A server may end one session of a living process. A restarted container has the host and process id of the earlier
  * one, but its workers started after that one was last seen. */
-static void a_worker_whose_process_lives_did_not_die(suite *s)
+static void a_worker_is_not_listed_as_crashed_while_its_process_lives(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     if ((pawl_store_promises(a) & PAWL_STORE_ROW_LOCKS) == 0)
-        suite_not_applicable(s, "no server can end a worker's session");
+        suite_not_applicable(s, "the store does not promise PAWL_STORE_ROW_LOCKS");
     EXPECT_EQ(s, list_died(s, a).count, 0);
     close_and_await(s, b, a);
     EXPECT_EQ(s, list_died(s, a).count, 0);
@@ -182,7 +184,7 @@ static void a_worker_whose_process_lives_did_not_die(suite *s)
     EXPECT_EQ(s, list_died(s, later).count, 2);
 }
 
-static void a_death_that_is_old_is_swept(suite *s)
+static void the_retention_sweep_deletes_the_rows_of_workers_that_crashed_long_ago(suite *s)
 {
     die(s, say_nothing);
     pawl_store *a     = suite_open(s);
@@ -222,7 +224,7 @@ static void mark_a_message(suite *s, pawl_store *store)
     EXPECT_EQ(s, rows.items[0].crashes, 1);
 }
 
-static void the_message_in_hand_is_on_record(suite *s)
+static void a_messages_in_flight_marker_survives_the_crash_of_its_process(suite *s)
 {
     die(s, mark_a_message);
     pawl_store *a = suite_open(s);
@@ -263,7 +265,7 @@ static void mark_a_flush(suite *s, pawl_store *store)
 
 /* After a crash the next worker can claim the rows although their lease has not expired, and finds the record. If two
  * workers append the next record, one gets a conflict. */
-static void the_flush_in_hand_is_on_record(suite *s)
+static void a_flushs_in_flight_marker_survives_the_crash_of_its_process(suite *s)
 {
     pawl_text              type = suite_message(s, TEXT("m-1")).type;
     const pawl_event_query last = {
@@ -312,7 +314,7 @@ static pawl_text text_of(suite *s, pawl_store *store, pawl_worker_id worker)
 }
 
 /* In stores that belong to one process, the living worker has the same process id as the dead one. */
-static void how_it_died_is_noted_once(suite *s)
+static void how_a_process_crashed_is_recorded_once_for_its_crashed_workers_only(suite *s)
 {
     pawl_worker_id    dead   = die(s, say_nothing);
     pawl_store       *living = suite_open(s), *a = suite_open_bare(s);
@@ -338,7 +340,7 @@ static void how_it_died_is_noted_once(suite *s)
     EXPECT(s, text_of(s, a, dead).size > 0); /* ending the dead worker does not remove the note */
 }
 
-static void a_note_says_by_whom(suite *s)
+static void a_record_of_how_a_process_crashed_must_name_its_author(suite *s)
 {
     die(s, say_nothing);
     pawl_store       *a     = suite_open_bare(s);
@@ -355,7 +357,7 @@ static void a_note_says_by_whom(suite *s)
 
 /* A note under the process's own id needs no worker row: it may come before the store notices the crash, and after the
  * row was ended. */
-static void how_a_process_died_is_noted_under_its_id(suite *s)
+static void how_a_process_crashed_can_be_recorded_under_the_processs_own_id(suite *s)
 {
     const pawl_uuid   one = suite_saga_id(1).uuid, two = suite_saga_id(2).uuid;
     pawl_text         text  = TEXT("not written");
@@ -373,16 +375,24 @@ static void how_a_process_died_is_noted_under_its_id(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E26 a death is told until somebody ends it", a_death_is_told_until_it_is_ended},
-    {"E26 a worker that ended did not die", a_worker_that_ended_did_not_die},
-    {"E26 a worker whose process lives did not die", a_worker_whose_process_lives_did_not_die},
-    {"E26 a death that is old is swept", a_death_that_is_old_is_swept},
-    {"E26 the message in hand is on record when its process dies",
-     the_message_in_hand_is_on_record},
-    {"E26 the flush in hand is on record when its process dies", the_flush_in_hand_is_on_record},
-    {"E26 how a process died is noted once, for its dead workers", how_it_died_is_noted_once},
-    {"E26 a note of a death says by whom", a_note_says_by_whom},
-    {"E26 how a process died is noted under its id", how_a_process_died_is_noted_under_its_id},
+    {"E26 a worker of a crashed process is listed until another worker closes it",
+     a_worker_of_a_crashed_process_is_listed_until_another_worker_closes_it},
+    {"E26 a worker that was closed is not listed as crashed",
+     a_worker_that_was_closed_is_not_listed_as_crashed},
+    {"E26 a worker is not listed as crashed while its process lives",
+     a_worker_is_not_listed_as_crashed_while_its_process_lives},
+    {"E26 the retention sweep deletes the rows of workers that crashed long ago",
+     the_retention_sweep_deletes_the_rows_of_workers_that_crashed_long_ago},
+    {"E26 a message's in-flight marker survives the crash of its process",
+     a_messages_in_flight_marker_survives_the_crash_of_its_process},
+    {"E26 a flush's in-flight marker survives the crash of its process",
+     a_flushs_in_flight_marker_survives_the_crash_of_its_process},
+    {"E26 how a process crashed is recorded once, for its crashed workers only",
+     how_a_process_crashed_is_recorded_once_for_its_crashed_workers_only},
+    {"E26 a record of how a process crashed must name its author",
+     a_record_of_how_a_process_crashed_must_name_its_author},
+    {"E26 how a process crashed can be recorded under the process's own id",
+     how_a_process_crashed_can_be_recorded_under_the_processs_own_id},
 };
 
-const suite_cases cases_died = SUITE_CASES("died", cases);
+const suite_cases cases_died = SUITE_CASES("crashed worker", cases);

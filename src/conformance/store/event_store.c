@@ -9,7 +9,7 @@
 
 /* ---- Append ------------------------------------------------------------- */
 
-static void an_event_comes_back_as_it_was_appended(suite *s)
+static void an_event_is_read_as_it_was_appended(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     pawl_event  sent = {.type           = TEXT("money.Deposited"),
@@ -57,7 +57,7 @@ static pawl_text refused_at(suite *s, pawl_store *store, int64_t version)
     return refused.items[0].text;
 }
 
-static void only_the_next_version_is_appended(suite *s)
+static void an_append_at_any_version_but_the_next_is_refused_naming_the_stream(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT(s, suite_text_has(refused_at(s, a, 2), ACCOUNT)); /* the stream does not exist */
@@ -80,7 +80,7 @@ static void only_the_next_version_is_appended(suite *s)
 }
 
 /* Events of the set before and after the one whose version exists are refused, too. */
-static void a_refused_append_leaves_none_of_its_events(suite *s)
+static void an_append_that_is_refused_leaves_no_event_of_its_group(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_append(s, a, "Account/1", 0, 2);
@@ -99,7 +99,7 @@ static void a_refused_append_leaves_none_of_its_events(suite *s)
 
 /* Each append is checked against the stream before the set, so groups on different streams do not depend on each other,
  * and all refusals are reported. */
-static void each_stream_is_looked_at_by_itself(suite *s)
+static void an_append_is_checked_against_its_own_stream_only(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_append(s, a, "Account/2", 0, 1);
@@ -124,7 +124,7 @@ static void each_stream_is_looked_at_by_itself(suite *s)
     EXPECT_EQ(s, suite_stream(s, a, TEXT("account/1"), 0).version, 0);
 }
 
-static void a_refused_dispatch_leaves_no_event(suite *s)
+static void an_outbox_row_that_is_refused_leaves_no_event_of_its_group(suite *s)
 {
     pawl_store  *a     = suite_open(s);
     pawl_message other = suite_message(s, TEXT("m-2"));
@@ -167,7 +167,7 @@ static void expect_fold(suite *s, pawl_store *store, int64_t version, const char
     EXPECT_EQ(s, snapshot.at, SUITE_NOW + version);
 }
 
-static void an_older_fold_stays_out(suite *s)
+static void a_stream_snapshot_is_not_replaced_by_an_older_one(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_append(s, a, "Account/1", 0, 9);
@@ -185,7 +185,7 @@ static void an_older_fold_stays_out(suite *s)
     EXPECT_EQ(s, suite_stream(s, a, ACCOUNT, 1).version, 9);
 }
 
-static void a_fold_is_saved_with_its_events(suite *s)
+static void a_stream_snapshot_is_saved_in_the_commit_of_its_events(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -222,7 +222,7 @@ static void expect_load(suite *s, pawl_store *store, int64_t after, int32_t snap
 }
 
 /* Six events and a snapshot at the fourth, with state version 2. */
-static void a_load_begins_behind_what_is_known(suite *s)
+static void a_load_returns_only_events_after_the_snapshot_or_the_known_version(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_append(s, a, "Account/1", 0, 6);
@@ -237,7 +237,7 @@ static void a_load_begins_behind_what_is_known(suite *s)
     expect_load(s, b, 6, 9, 0, 0, 0); /* nothing new, but the version is returned */
 }
 
-static void streams_are_loaded_together(suite *s)
+static void several_streams_can_be_loaded_in_one_call(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_append(s, a, "Account/1", 0, 3);
@@ -267,7 +267,7 @@ static void streams_are_loaded_together(suite *s)
 }
 
 /* Refused as in an append. An empty name does not mean all streams. */
-static void a_load_of_a_name_that_no_stream_has_is_refused(suite *s)
+static void a_load_of_an_empty_or_invalid_stream_name_is_refused(suite *s)
 {
     pawl_store     *a    = suite_open(s);
     const pawl_text over = suite_repeat(s, TEXT("n"), PAWL_STREAM_SIZE_MAX + 1);
@@ -297,7 +297,7 @@ static void a_load_of_a_name_that_no_stream_has_is_refused(suite *s)
 
 /* ---- Checkpoints -------------------------------------------------------- */
 
-static void a_checkpoint_moves_from_where_it_is(suite *s)
+static void a_checkpoint_is_moved_only_from_its_present_position(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT_EQ(s, suite_checkpoint(s, a, TEXT("totals")), 0);
@@ -318,7 +318,7 @@ static void a_checkpoint_moves_from_where_it_is(suite *s)
     EXPECT_EQ(s, suite_checkpoint(s, a, TEXT("Totals")), 77);
 }
 
-static void a_checkpoint_goes_back(suite *s)
+static void a_checkpoint_can_be_moved_back_to_an_earlier_position(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     COMMIT_ONE(s, a, checkpoint_set, .name = TEXT("totals"), .from = 0, .to = 9, .at = SUITE_NOW);
@@ -337,7 +337,7 @@ static void a_checkpoint_goes_back(suite *s)
     EXPECT_EQ(s, suite_checkpoint(s, a, TEXT("totals")), 1);
 }
 
-static void a_checkpoint_and_its_effects_are_one(suite *s)
+static void a_checkpoint_that_is_refused_leaves_no_change_of_its_group(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -355,7 +355,7 @@ static void a_checkpoint_and_its_effects_are_one(suite *s)
 
 /* ---- What stays --------------------------------------------------------- */
 
-static void a_sweep_leaves_the_event_store_alone(suite *s)
+static void the_retention_sweep_deletes_no_events_stream_snapshots_or_checkpoints(suite *s)
 {
     pawl_store *a     = suite_open(s);
     int64_t     count = 0;
@@ -374,23 +374,32 @@ static void a_sweep_leaves_the_event_store_alone(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O1 O4 O18 an event comes back as it was appended", an_event_comes_back_as_it_was_appended},
-    {"O4 only the next version is appended, refusals name the stream",
-     only_the_next_version_is_appended},
-    {"O1 O4 a refused append leaves none of its events",
-     a_refused_append_leaves_none_of_its_events},
-    {"O4 E35 each stream is looked at by itself", each_stream_is_looked_at_by_itself},
-    {"O1 O5 a refused dispatch leaves no event", a_refused_dispatch_leaves_no_event},
-    {"O18 an older fold stays out", an_older_fold_stays_out},
-    {"O18 a fold is saved with its events", a_fold_is_saved_with_its_events},
-    {"O4 O18 a load begins behind what is known", a_load_begins_behind_what_is_known},
-    {"O4 streams are loaded together", streams_are_loaded_together},
-    {"O4 a load of a name that no stream has is refused",
-     a_load_of_a_name_that_no_stream_has_is_refused},
-    {"O3 a checkpoint moves from where it is", a_checkpoint_moves_from_where_it_is},
-    {"O3 a checkpoint goes back", a_checkpoint_goes_back},
-    {"O1 a checkpoint and its effects are one", a_checkpoint_and_its_effects_are_one},
-    {"O19 a sweep leaves the event store alone", a_sweep_leaves_the_event_store_alone},
+    {"O1 O4 O18 an event is read as it was appended", an_event_is_read_as_it_was_appended},
+    {"O4 an append at any version but the next is refused, naming the stream",
+     an_append_at_any_version_but_the_next_is_refused_naming_the_stream},
+    {"O1 O4 an append that is refused leaves no event of its group",
+     an_append_that_is_refused_leaves_no_event_of_its_group},
+    {"O4 E35 an append is checked against its own stream only",
+     an_append_is_checked_against_its_own_stream_only},
+    {"O1 O5 an outbox row that is refused leaves no event of its group",
+     an_outbox_row_that_is_refused_leaves_no_event_of_its_group},
+    {"O18 a stream snapshot is not replaced by an older one",
+     a_stream_snapshot_is_not_replaced_by_an_older_one},
+    {"O18 a stream snapshot is saved in the commit of its events",
+     a_stream_snapshot_is_saved_in_the_commit_of_its_events},
+    {"O4 O18 a load returns only events after the snapshot or the known version",
+     a_load_returns_only_events_after_the_snapshot_or_the_known_version},
+    {"O4 several streams can be loaded in one call", several_streams_can_be_loaded_in_one_call},
+    {"O4 a load of an empty or invalid stream name is refused",
+     a_load_of_an_empty_or_invalid_stream_name_is_refused},
+    {"O3 a checkpoint is moved only from its present position",
+     a_checkpoint_is_moved_only_from_its_present_position},
+    {"O3 a checkpoint can be moved back to an earlier position",
+     a_checkpoint_can_be_moved_back_to_an_earlier_position},
+    {"O1 a checkpoint that is refused leaves no change of its group",
+     a_checkpoint_that_is_refused_leaves_no_change_of_its_group},
+    {"O19 the retention sweep deletes no events, stream snapshots or checkpoints",
+     the_retention_sweep_deletes_no_events_stream_snapshots_or_checkpoints},
 };
 
 const suite_cases cases_event_store = SUITE_CASES("event store", cases);

@@ -54,7 +54,7 @@ static void append_at_every_version(suite_thread *thread)
     }
 }
 
-static void each_version_has_one_winner(suite *s)
+static void of_concurrent_appends_at_one_version_exactly_one_succeeds(suite *s)
 {
     pawl_store *a = suite_open(s);
     contest    *c = pawl_arena_take(s->arena, sizeof *c);
@@ -115,7 +115,7 @@ static void transfer(suite_thread *thread)
     }
 }
 
-static void two_streams_move_together(suite *s)
+static void appends_to_two_streams_in_one_group_are_applied_both_or_not_at_all(suite *s)
 {
     pawl_store *a = suite_open(s);
     atomic_int  done;
@@ -184,7 +184,7 @@ static void write_or_read(suite_thread *thread)
     }
 }
 
-static void a_reader_by_position_misses_none(suite *s)
+static void a_reader_by_global_position_misses_no_event_of_concurrent_appends(suite *s)
 {
     reader r = {.store = suite_open(s)};
     suite_threads(s, THREADS, write_or_read, &r);
@@ -233,7 +233,7 @@ static void append_or_load(suite_thread *thread)
         seen = expect_whole(s, store, i % 2 == 0 ? 0 : seen);
 }
 
-static void a_load_has_all_events_of_its_version(suite *s)
+static void a_load_during_concurrent_appends_returns_all_events_of_its_version(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_threads(s, 3, append_or_load, NULL);
@@ -260,7 +260,7 @@ static void move_checkpoint(suite_thread *thread)
     }
 }
 
-static void a_checkpoint_is_moved_once(suite *s)
+static void of_concurrent_moves_of_a_checkpoint_exactly_one_succeeds(suite *s)
 {
     pawl_store *a = suite_open(s);
     contest    *c = pawl_arena_take(s->arena, sizeof *c);
@@ -274,11 +274,16 @@ static void a_checkpoint_is_moved_once(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O3 O4 each version of a stream has one winner", each_version_has_one_winner},
-    {"O1 O3 two streams move together", two_streams_move_together},
-    {"O3 O4 a reader by position misses none", a_reader_by_position_misses_none},
-    {"O3 O4 a load has all events of its version", a_load_has_all_events_of_its_version},
-    {"O3 a checkpoint is moved once", a_checkpoint_is_moved_once},
+    {"O3 O4 of concurrent appends at one version exactly one succeeds",
+     of_concurrent_appends_at_one_version_exactly_one_succeeds},
+    {"O1 O3 appends to two streams in one group are applied both or not at all",
+     appends_to_two_streams_in_one_group_are_applied_both_or_not_at_all},
+    {"O3 O4 a reader by global position misses no event of concurrent appends",
+     a_reader_by_global_position_misses_no_event_of_concurrent_appends},
+    {"O3 O4 a load during concurrent appends returns all events of its version",
+     a_load_during_concurrent_appends_returns_all_events_of_its_version},
+    {"O3 of concurrent moves of a checkpoint exactly one succeeds",
+     of_concurrent_moves_of_a_checkpoint_exactly_one_succeeds},
 };
 
 const suite_cases cases_event_store_race = SUITE_CASES("event store race", cases);

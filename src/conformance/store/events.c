@@ -27,7 +27,7 @@ static void expect_list(suite *s, pawl_store *store, pawl_event_query query, con
     EXPECT_ROWS(s, &rows, expected);
 }
 
-static void a_streams_events_are_listed_by_version(suite *s)
+static void events_of_a_stream_are_listed_by_version_forwards_and_backwards(suite *s)
 {
     pawl_store      *b = make_streams(s);
     pawl_event_query q = {.stream = TEXT("A")};
@@ -52,7 +52,7 @@ static void a_streams_events_are_listed_by_version(suite *s)
     expect_list(s, b, (pawl_event_query){.stream = TEXT("B"), .is_by_position = true}, "B@1 B@2");
 }
 
-static void all_events_are_listed_by_seq(suite *s)
+static void events_of_all_streams_are_listed_by_serial_number(suite *s)
 {
     pawl_store     *b   = make_streams(s);
     pawl_event_rows all = suite_events(s, b, (pawl_event_query){0});
@@ -81,7 +81,7 @@ static void add_labelled(suite_set *set, const char *stream, int64_t version, co
         .is_first = version == 1, .event = event);
 }
 
-static void lists_are_filtered(suite *s)
+static void events_are_filtered_by_type_message_id_and_correlation_id(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -137,7 +137,7 @@ static pawl_event_rows expect_gapless(suite *s, pawl_store *store, size_t count)
     return rows;
 }
 
-static void every_committed_event_gets_a_position(suite *s)
+static void every_committed_event_gets_a_global_position_without_gaps(suite *s)
 {
     pawl_store *b = make_streams(s), *a = suite_open(s);
     suite_number(s, b);
@@ -154,7 +154,7 @@ static void every_committed_event_gets_a_position(suite *s)
     EXPECT_EQ(s, suite_stream(s, a, TEXT("C"), 0).events[3].position, 9);
 }
 
-static void a_reader_goes_on_behind_its_position(suite *s)
+static void reading_by_global_position_continues_after_the_given_position(suite *s)
 {
     pawl_store *b = make_streams(s);
     suite_number(s, b);
@@ -171,7 +171,7 @@ static void a_reader_goes_on_behind_its_position(suite *s)
 }
 
 /* An append that was refused or rolled back may leave a gap in the seqs, but not in the positions. */
-static void what_was_rolled_back_leaves_no_gap(suite *s)
+static void an_append_that_was_rolled_back_leaves_no_gap_in_global_positions(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_append(s, a, "A", 0, 2);
@@ -197,7 +197,7 @@ static void append_in_handler_transaction(suite *s, pawl_store *by, const char *
 
 /* Seqs are assigned by the insert, but commits end in another order: the event that was inserted first commits last,
  * when a later one has its position already. */
-static void a_late_commit_is_not_skipped(suite *s)
+static void an_event_that_is_committed_late_gets_a_global_position_too(suite *s)
 {
     pawl_store *a = suite_open(s), *slow = suite_open(s), *gone = suite_open(s);
     suite_need_overlap(s, a);
@@ -223,7 +223,7 @@ static void a_late_commit_is_not_skipped(suite *s)
 
 /* While the first event of a stream is not committed, so many others are committed that a driver cannot look back on
  * all. The stream's second event must still not get a position before the first. */
-static void a_streams_positions_follow_its_versions(suite *s)
+static void events_of_one_stream_get_global_positions_in_the_order_of_versions(suite *s)
 {
     enum { OTHERS = 9000 };
     pawl_store *a = suite_open(s), *slow = suite_open(s);
@@ -259,7 +259,7 @@ static pawl_code try_append(suite *s, pawl_store *store, pawl_text stream, pawl_
     return suite_try(&set, store, &refused);
 }
 
-static void names_reach_their_limit_and_no_byte_more(suite *s)
+static void the_texts_of_an_event_are_accepted_up_to_their_limits_refused_above(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (size_t part = 0; part < 6; part++) {
@@ -287,7 +287,7 @@ static void names_reach_their_limit_and_no_byte_more(suite *s)
                 PAWL_EINVAL);
 }
 
-static void a_body_reaches_its_limit_and_no_byte_more(suite *s)
+static void an_events_body_is_accepted_up_to_its_limit_refused_above(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     pawl_event  event = suite_event(s, TEXT("m-1"));
@@ -298,7 +298,7 @@ static void a_body_reaches_its_limit_and_no_byte_more(suite *s)
     EXPECT_TEXT(s, suite_stream(s, b, TEXT("A"), 0).events[0].event.body, event.body);
 }
 
-static void a_nul_is_refused_in_names_and_kept_in_bodies(suite *s)
+static void a_nul_is_refused_in_an_events_texts_and_kept_in_its_body(suite *s)
 {
     pawl_store *a   = suite_open(s);
     pawl_text   nul = {.data = "a\0b", .size = 3};
@@ -322,7 +322,7 @@ static void a_nul_is_refused_in_names_and_kept_in_bodies(suite *s)
 }
 
 /* Names that a database might treat as equal. */
-static void odd_names_are_apart(suite *s)
+static void stream_names_are_compared_byte_for_byte(suite *s)
 {
     static const char *const names[] = {
         "Account/1",
@@ -360,21 +360,29 @@ static void odd_names_are_apart(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O4 a stream's events are listed by version", a_streams_events_are_listed_by_version},
-    {"O4 all events are listed by seq", all_events_are_listed_by_seq},
-    {"O18 lists are filtered", lists_are_filtered},
-    {"O4 every committed event gets a position", every_committed_event_gets_a_position},
-    {"O4 a reader goes on behind its position", a_reader_goes_on_behind_its_position},
-    {"O1 O4 what was rolled back leaves no gap", what_was_rolled_back_leaves_no_gap},
-    {"O3 O4 a late commit is not skipped", a_late_commit_is_not_skipped},
-    {"O3 O4 a stream's positions follow its versions", a_streams_positions_follow_its_versions},
-    {"O4 D19 names of the event store reach their limit and no byte more",
-     names_reach_their_limit_and_no_byte_more},
-    {"O1 D19 an event's body reaches its limit and no byte more",
-     a_body_reaches_its_limit_and_no_byte_more},
-    {"O1 a NUL is refused in names and kept in bodies",
-     a_nul_is_refused_in_names_and_kept_in_bodies},
-    {"O4 odd names of streams are apart", odd_names_are_apart},
+    {"O4 events of a stream are listed by version, forwards and backwards",
+     events_of_a_stream_are_listed_by_version_forwards_and_backwards},
+    {"O4 events of all streams are listed by serial number",
+     events_of_all_streams_are_listed_by_serial_number},
+    {"O18 events are filtered by type, message id and correlation id",
+     events_are_filtered_by_type_message_id_and_correlation_id},
+    {"O4 every committed event gets a global position, without gaps",
+     every_committed_event_gets_a_global_position_without_gaps},
+    {"O4 reading by global position continues after the given position",
+     reading_by_global_position_continues_after_the_given_position},
+    {"O1 O4 an append that was rolled back leaves no gap in global positions",
+     an_append_that_was_rolled_back_leaves_no_gap_in_global_positions},
+    {"O3 O4 an event that is committed late gets a global position, too",
+     an_event_that_is_committed_late_gets_a_global_position_too},
+    {"O3 O4 events of one stream get global positions in the order of versions",
+     events_of_one_stream_get_global_positions_in_the_order_of_versions},
+    {"O4 D19 the texts of an event are accepted up to their limits, refused above",
+     the_texts_of_an_event_are_accepted_up_to_their_limits_refused_above},
+    {"O1 D19 an event's body is accepted up to its limit, refused above",
+     an_events_body_is_accepted_up_to_its_limit_refused_above},
+    {"O1 a NUL is refused in an event's texts and kept in its body",
+     a_nul_is_refused_in_an_events_texts_and_kept_in_its_body},
+    {"O4 stream names are compared byte for byte", stream_names_are_compared_byte_for_byte},
 };
 
 const suite_cases cases_events = SUITE_CASES("events", cases);

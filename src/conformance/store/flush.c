@@ -20,7 +20,7 @@ static pawl_flush_rows flushes(suite *s, pawl_store *store, pawl_time due_max)
     return rows;
 }
 
-static void the_first_add_makes_the_row(suite *s)
+static void the_first_message_of_a_partition_creates_its_flush(suite *s)
 {
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, flushes(s, a, PAWL_TIME_MAX).count, 0);
@@ -36,7 +36,7 @@ static void the_first_add_makes_the_row(suite *s)
     EXPECT(s, !rows.items[0].is_dead);
 }
 
-static void rows_are_listed_by_due_time(suite *s)
+static void flushes_are_listed_by_due_time(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, "Bills/3", "key-1", SUITE_NOW + 3);
@@ -56,7 +56,7 @@ static void rows_are_listed_by_due_time(suite *s)
     EXPECT_TEXT(s, rows.items[1].partition, TEXT("Bills/2"));
 }
 
-static void a_failure_is_written_down(suite *s)
+static void a_failed_flush_keeps_its_attempts_its_error_and_its_next_due_time(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, "Bills", "key-1", SUITE_NOW);
@@ -71,7 +71,7 @@ static void a_failure_is_written_down(suite *s)
     EXPECT_EQ(s, flushes(s, a, SUITE_NOW + 70).items[0].attempts, 2);
 }
 
-static void a_dead_partition_is_not_listed_until_started_again(suite *s)
+static void a_flush_of_a_dead_partition_is_not_due_until_the_partition_is_restarted(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, "Bills", "key-1", SUITE_NOW);
@@ -87,7 +87,7 @@ static void a_dead_partition_is_not_listed_until_started_again(suite *s)
     EXPECT_EQ(s, rows.items[0].attempts, 0);
 }
 
-static void done_takes_the_row_of_an_empty_partition(suite *s)
+static void a_finished_flush_is_deleted_only_if_its_partition_is_empty(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, "Bills", "key-1", SUITE_NOW);
@@ -133,7 +133,7 @@ static const pawl_flush_row *find_flush(const pawl_flush_rows *rows, const char 
 
 /* Several sets in one commit act as in separate commits: a set after the one that removed the row finds none, and
  * inserts none. */
-static void sets_of_one_commit_come_in_their_order(suite *s)
+static void changes_of_flushes_in_one_commit_apply_in_their_order(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -160,7 +160,7 @@ static void sets_of_one_commit_come_in_their_order(suite *s)
     EXPECT(s, find_flush(&rows, "Bills/5") != NULL);
 }
 
-static void a_missing_row_is_fine(suite *s)
+static void a_change_of_a_flush_that_does_not_exist_is_ignored(suite *s)
 {
     pawl_store *a = suite_open(s);
     COMMIT_ONE(s, a, flush_set, .partition = BILLS, .due = SUITE_NOW, .is_done = true);
@@ -168,7 +168,7 @@ static void a_missing_row_is_fine(suite *s)
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
 }
 
-static void counting_shows_the_flush_row(suite *s)
+static void counting_a_partition_returns_its_flushs_due_time_and_attempts_too(suite *s)
 {
     pawl_store            *a      = suite_open(s);
     pawl_aggregator_counts counts = suite_counts(s, a, BILLS, SUITE_NOW);
@@ -193,7 +193,7 @@ static pawl_time next_flush(suite *s, pawl_store *store, const pawl_text *names,
     return next.flush;
 }
 
-static void next_due_is_the_earliest_of_the_named(suite *s)
+static void the_next_due_time_of_flushes_is_the_earliest_of_the_named_aggregators(suite *s)
 {
     pawl_store *a       = suite_open(s);
     pawl_text   names[] = {TEXT("Other"), BILLS};
@@ -213,17 +213,23 @@ static void next_due_is_the_earliest_of_the_named(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E20 the first add makes the row", the_first_add_makes_the_row},
-    {"E20 rows are listed by due time", rows_are_listed_by_due_time},
-    {"E21 a failure is written down", a_failure_is_written_down},
-    {"E21 a dead partition is not listed until started again",
-     a_dead_partition_is_not_listed_until_started_again},
-    {"E20 done takes the row of an empty partition only", done_takes_the_row_of_an_empty_partition},
-    {"E20 sets of one commit come in their order", sets_of_one_commit_come_in_their_order},
-    {"E20 a missing row is fine", a_missing_row_is_fine},
-    {"E21 counting shows the flush row", counting_shows_the_flush_row},
-    {"E20 next due is the earliest of the named aggregators",
-     next_due_is_the_earliest_of_the_named},
+    {"E20 the first message of a partition creates its flush",
+     the_first_message_of_a_partition_creates_its_flush},
+    {"E20 flushes are listed by due time", flushes_are_listed_by_due_time},
+    {"E21 a failed flush keeps its attempts, its error and its next due time",
+     a_failed_flush_keeps_its_attempts_its_error_and_its_next_due_time},
+    {"E21 a flush of a dead partition is not due until the partition is restarted",
+     a_flush_of_a_dead_partition_is_not_due_until_the_partition_is_restarted},
+    {"E20 a finished flush is deleted only if its partition is empty",
+     a_finished_flush_is_deleted_only_if_its_partition_is_empty},
+    {"E20 changes of flushes in one commit apply in their order",
+     changes_of_flushes_in_one_commit_apply_in_their_order},
+    {"E20 a change of a flush that does not exist is ignored",
+     a_change_of_a_flush_that_does_not_exist_is_ignored},
+    {"E21 counting a partition returns its flush's due time and attempts, too",
+     counting_a_partition_returns_its_flushs_due_time_and_attempts_too},
+    {"E20 the next due time of flushes is the earliest of the named aggregators",
+     the_next_due_time_of_flushes_is_the_earliest_of_the_named_aggregators},
 };
 
 const suite_cases cases_flush = SUITE_CASES("flush", cases);

@@ -150,7 +150,7 @@ _Static_assert(BAD_COUNT == 0 PAWL_CHANGE_KINDS(COUNT_REFUSABLE), "a row for eac
 
 /* Group 0 has an applicable change of every kind in units 0 and 2, and one bad change in unit 1; group 1 is
  * applicable. */
-static void a_refused_group_leaves_nothing_of_any_kind(suite *s)
+static void a_group_that_is_refused_leaves_no_change_of_any_kind(suite *s)
 {
     suite_sample_rows sample;
     pawl_store       *a = suite_open(s), *b = suite_open(s);
@@ -184,7 +184,7 @@ static void a_refused_group_leaves_nothing_of_any_kind(suite *s)
     }
 }
 
-static void the_same_group_lands_whole_when_nothing_is_bad(suite *s)
+static void a_group_without_a_refusal_is_applied_completely(suite *s)
 {
     suite_sample_rows sample;
     pawl_store       *a = suite_open(s), *b = suite_open(s);
@@ -222,7 +222,7 @@ static void the_same_group_lands_whole_when_nothing_is_bad(suite *s)
     EXPECT_TEXT(s, dead.items[0].message.id, TEXT("d-2"));
 }
 
-static void all_refusals_are_named_at_once(suite *s)
+static void a_commit_reports_all_refusals_at_once(suite *s)
 {
     suite_sample_rows sample;
     pawl_store       *a = suite_open(s);
@@ -251,7 +251,7 @@ static void all_refusals_are_named_at_once(suite *s)
 
 /* ---- What belongs together ---------------------------------------------- */
 
-static void units_of_one_group_fall_together(suite *s)
+static void a_refusal_undoes_its_whole_group_and_other_groups_are_applied(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_insert_order(s, a, 1, "A");
@@ -291,7 +291,7 @@ static void units_of_one_group_fall_together(suite *s)
 
 /* Group 1 can begin its saga only because group 0 deletes another one. Group 0 is refused for another reason, so group
  * 1 must be refused, too. */
-static void what_a_refused_group_made_possible_is_refused_too(suite *s)
+static void a_group_that_depends_on_a_refused_group_is_refused_too(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
@@ -315,7 +315,7 @@ static void what_a_refused_group_made_possible_is_refused_too(suite *s)
     EXPECT(s, suite_knows(s, a, TEXT("suite"), TEXT("fine")));
 }
 
-static void claims_of_refused_groups_stay_with_the_handle(suite *s)
+static void messages_of_a_refused_group_stay_claimed_by_the_worker(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     for (unsigned i = 0; i < 2; i++)
@@ -336,7 +336,7 @@ static void claims_of_refused_groups_stay_with_the_handle(suite *s)
     EXPECT_EQ(s, suite_queue(s, b, TEXT("orders")).count, 0);
 }
 
-static void an_empty_set_commits(suite *s)
+static void an_empty_commit_succeeds(suite *s)
 {
     pawl_store   *a   = suite_open(s);
     suite_set     set = suite_changes(s);
@@ -359,7 +359,7 @@ static pawl_store *replace(suite *s, pawl_store *replaced)
     return by;
 }
 
-static void a_replaced_worker_is_fenced_off(suite *s)
+static void a_commit_with_an_outdated_epoch_of_the_worker_is_refused(suite *s)
 {
     suite_sample_rows sample;
     pawl_store       *a = suite_open(s), *b = suite_open(s);
@@ -375,7 +375,7 @@ static void a_replaced_worker_is_fenced_off(suite *s)
                .at = SUITE_NOW);
 }
 
-static void an_ended_worker_is_fenced_off(suite *s)
+static void a_commit_of_a_closed_worker_is_refused(suite *s)
 {
     pawl_store   *a = suite_open(s), *b = suite_open(s);
     pawl_refusals refused = {.arena = s->arena};
@@ -386,7 +386,7 @@ static void an_ended_worker_is_fenced_off(suite *s)
     EXPECT(s, !suite_knows(s, b, TEXT("suite"), TEXT("m-1")));
 }
 
-static void resolve_knows_what_landed(suite *s)
+static void resolve_tells_whether_a_commit_was_applied_and_later_commits_succeed(suite *s)
 {
     pawl_store *a       = suite_open(s);
     bool        applied = true;
@@ -413,7 +413,7 @@ static void resolve_knows_what_landed(suite *s)
 }
 
 /* If a set inserts several sagas, only those whose key exists are refused. */
-static void of_sagas_that_begin_the_taken_are_refused(suite *s)
+static void of_sagas_inserted_in_a_commit_only_those_with_a_taken_value_are_refused(suite *s)
 {
     static const char *const refs[] = {"order-1", "order-a", "order-2", "order-b", "order-1"};
     pawl_store              *a      = suite_open(s);
@@ -435,22 +435,25 @@ static void of_sagas_that_begin_the_taken_are_refused(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E35 O1 S33 a refused group leaves nothing of any kind",
-     a_refused_group_leaves_nothing_of_any_kind},
-    {"E35 O1 the same group lands whole when nothing is bad",
-     the_same_group_lands_whole_when_nothing_is_bad},
-    {"E35 all refusals are named at once", all_refusals_are_named_at_once},
-    {"E35 units of one group fall together, the others commit", units_of_one_group_fall_together},
-    {"E35 what a refused group made possible is refused too",
-     what_a_refused_group_made_possible_is_refused_too},
-    {"E35 claims of refused groups stay with the handle",
-     claims_of_refused_groups_stay_with_the_handle},
-    {"E31 an empty set commits", an_empty_set_commits},
-    {"O32 fence: a replaced worker is fenced off", a_replaced_worker_is_fenced_off},
-    {"O32 fence: an ended worker is fenced off", an_ended_worker_is_fenced_off},
-    {"O32 fence: resolve knows what landed and commits go on", resolve_knows_what_landed},
-    {"E35 S8 of sagas that begin in one set the taken ones are refused",
-     of_sagas_that_begin_the_taken_are_refused},
+    {"E35 O1 S33 a group that is refused leaves no change of any kind",
+     a_group_that_is_refused_leaves_no_change_of_any_kind},
+    {"E35 O1 a group without a refusal is applied completely",
+     a_group_without_a_refusal_is_applied_completely},
+    {"E35 a commit reports all refusals at once", a_commit_reports_all_refusals_at_once},
+    {"E35 a refusal undoes its whole group, and other groups are applied",
+     a_refusal_undoes_its_whole_group_and_other_groups_are_applied},
+    {"E35 a group that depends on a refused group is refused, too",
+     a_group_that_depends_on_a_refused_group_is_refused_too},
+    {"E35 messages of a refused group stay claimed by the worker",
+     messages_of_a_refused_group_stay_claimed_by_the_worker},
+    {"E31 an empty commit succeeds", an_empty_commit_succeeds},
+    {"O32 a commit with an outdated epoch of the worker is refused",
+     a_commit_with_an_outdated_epoch_of_the_worker_is_refused},
+    {"O32 a commit of a closed worker is refused", a_commit_of_a_closed_worker_is_refused},
+    {"O32 resolve tells whether a commit was applied, and later commits succeed",
+     resolve_tells_whether_a_commit_was_applied_and_later_commits_succeed},
+    {"E35 S8 of sagas inserted in a commit only those with a taken value are refused",
+     of_sagas_inserted_in_a_commit_only_those_with_a_taken_value_are_refused},
 };
 
 const suite_cases cases_group = SUITE_CASES("group", cases);

@@ -23,7 +23,7 @@ static pawl_history_rows find(suite *s, pawl_store *store, pawl_history_query qu
     return rows;
 }
 
-static void a_line_comes_back_as_it_was_written(suite *s)
+static void a_history_row_is_read_as_it_was_written(suite *s)
 {
     pawl_store        *a = suite_open(s), *b = suite_open(s);
     pawl_history_entry line = line_of("Order/1", "m-1", SUITE_NOW);
@@ -64,7 +64,7 @@ static void make_lines(suite *s, pawl_store *store)
     COMMIT(&set, store);
 }
 
-static void lines_are_found_in_the_order_they_were_written(suite *s)
+static void history_rows_are_listed_in_the_order_in_which_they_were_written(suite *s)
 {
     static const char *const order[] = {"m-1", "m-2", "m-2", "m-3", "m-3"};
     pawl_store              *a       = suite_open(s);
@@ -81,7 +81,7 @@ static void lines_are_found_in_the_order_they_were_written(suite *s)
     EXPECT_TEXT(s, rows.items[1].entry.source, TEXT(""));
 }
 
-static void lines_are_found_by_saga_and_by_message(suite *s)
+static void history_rows_are_found_by_saga_and_by_message(suite *s)
 {
     pawl_store *a = suite_open(s);
     make_lines(s, a);
@@ -108,7 +108,7 @@ static void lines_are_found_by_saga_and_by_message(suite *s)
               0);
 }
 
-static void a_line_goes_with_its_group(suite *s)
+static void a_history_row_of_a_refused_group_is_not_stored(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -147,7 +147,7 @@ static void sweep(suite *s, pawl_store *store, pawl_time before, size_t count_ma
     sweep((s), (store), (before), (count_max), (const swept[]){__VA_ARGS__}, \
           sizeof((const swept[]){__VA_ARGS__}) / sizeof(swept))
 
-static void old_lines_go(suite *s)
+static void the_retention_sweep_deletes_old_history_rows(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (int i = 0; i < 5; i++)
@@ -164,7 +164,7 @@ static void old_lines_go(suite *s)
 }
 
 /* Lines of a clock that was ahead have lower numbers than older lines. */
-static void old_lines_go_from_behind_newer_ones(suite *s)
+static void the_retention_sweep_finds_old_history_rows_after_newer_ones(suite *s)
 {
     static const char lines[] = "nnnnoooooon"; /* newer, or old */
     pawl_store       *a       = suite_open(s);
@@ -180,7 +180,7 @@ static void old_lines_go_from_behind_newer_ones(suite *s)
 }
 
 /* A sweep removes its maximum in total: from the first lines and from later ones. */
-static void old_lines_go_from_among_newer_ones(suite *s)
+static void the_retention_sweep_finds_old_history_rows_between_newer_ones(suite *s)
 {
     static const char lines[] = "nnooooon";
     pawl_store       *a       = suite_open(s);
@@ -192,7 +192,7 @@ static void old_lines_go_from_among_newer_ones(suite *s)
 }
 
 /* The position of the search moves on from sweep to sweep, to the last line. */
-static void old_lines_go_from_behind_many_newer_ones(suite *s)
+static void the_retention_sweep_finds_old_history_rows_after_many_newer_ones(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (int i = 0; i < 7; i++)
@@ -204,15 +204,20 @@ static void old_lines_go_from_behind_many_newer_ones(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"a line comes back as it was written", a_line_comes_back_as_it_was_written},
-    {"lines are found in the order they were written",
-     lines_are_found_in_the_order_they_were_written},
-    {"lines are found by saga and by message", lines_are_found_by_saga_and_by_message},
-    {"E35 a line goes with its group", a_line_goes_with_its_group},
-    {"old lines go", old_lines_go},
-    {"old lines go from behind newer ones", old_lines_go_from_behind_newer_ones},
-    {"old lines go from among newer ones", old_lines_go_from_among_newer_ones},
-    {"old lines go from behind many newer ones", old_lines_go_from_behind_many_newer_ones},
+    {"a history row is read as it was written", a_history_row_is_read_as_it_was_written},
+    {"history rows are listed in the order in which they were written",
+     history_rows_are_listed_in_the_order_in_which_they_were_written},
+    {"history rows are found by saga and by message",
+     history_rows_are_found_by_saga_and_by_message},
+    {"E35 a history row of a refused group is not stored",
+     a_history_row_of_a_refused_group_is_not_stored},
+    {"the retention sweep deletes old history rows", the_retention_sweep_deletes_old_history_rows},
+    {"the retention sweep finds old history rows after newer ones",
+     the_retention_sweep_finds_old_history_rows_after_newer_ones},
+    {"the retention sweep finds old history rows between newer ones",
+     the_retention_sweep_finds_old_history_rows_between_newer_ones},
+    {"the retention sweep finds old history rows after many newer ones",
+     the_retention_sweep_finds_old_history_rows_after_many_newer_ones},
 };
 
 const suite_cases cases_history = SUITE_CASES("history", cases);

@@ -12,7 +12,7 @@ static void mark(suite *s, pawl_store *store, const char *id)
                .outcome = PAWL_INBOX_HANDLED, .at = SUITE_NOW);
 }
 
-static void marks_are_known(suite *s)
+static void a_deduplication_record_is_found_by_its_message_id(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT(s, !suite_knows(s, a, TEXT("orders"), TEXT("m-1")));
@@ -30,7 +30,7 @@ static void marks_are_known(suite *s)
     EXPECT_OK(s, pawl_store_inbox_known(b, TEXT("orders"), ids, 0, known, &s->error));
 }
 
-static void endpoints_are_apart(suite *s)
+static void deduplication_records_of_different_endpoints_are_independent(suite *s)
 {
     pawl_store *a = suite_open(s);
     mark(s, a, "m-1");
@@ -41,7 +41,7 @@ static void endpoints_are_apart(suite *s)
     EXPECT(s, suite_knows(s, a, TEXT("billing"), TEXT("m-1")));
 }
 
-static void a_second_mark_is_refused(suite *s)
+static void a_second_deduplication_record_of_a_message_is_refused(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     mark(s, a, "m-1");
@@ -55,7 +55,7 @@ static void a_second_mark_is_refused(suite *s)
     EXPECT(s, suite_knows(s, b, TEXT("orders"), TEXT("m-1")));
 }
 
-static void twice_in_one_set_refuses_the_later_one(suite *s)
+static void of_two_deduplication_records_of_one_id_in_a_commit_the_later_is_refused(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -78,7 +78,7 @@ static void twice_in_one_set_refuses_the_later_one(suite *s)
 }
 
 /* A message is sent to two endpoints and one has handled it: the other's entry is still inserted. */
-static void of_two_endpoints_marks_the_known_one_is_refused(suite *s)
+static void a_deduplication_record_does_not_refuse_that_of_another_endpoint(suite *s)
 {
     static const char *const endpoints[] = {"billing", "orders"};
     pawl_store              *a           = suite_open(s);
@@ -99,7 +99,7 @@ static void of_two_endpoints_marks_the_known_one_is_refused(suite *s)
     }
 }
 
-static void twice_in_one_group_refuses_it_whole(suite *s)
+static void two_deduplication_records_of_one_id_in_a_group_refuse_the_whole_group(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -127,7 +127,7 @@ static void expect_known(suite *s, pawl_store *store, pawl_text endpoint, const 
         EXPECT_EQ(s, known[i], expected[i]);
 }
 
-static void of_claimed_ids_the_endpoints_are_apart(suite *s)
+static void claimed_messages_are_compared_with_records_of_the_given_endpoint_only(suite *s)
 {
     static const char *const ids[]         = {"m-1", "m-2", "m-3"};
     static const char *const not_claimed[] = {"m-3", "m-9", "m-1"};
@@ -154,7 +154,7 @@ static void of_claimed_ids_the_endpoints_are_apart(suite *s)
     expect_known(s, a, TEXT("suite"), ids, (bool[]){true, false, true});
 }
 
-static void ids_compare_byte_for_byte(suite *s)
+static void message_ids_are_compared_byte_for_byte(suite *s)
 {
     static const char *const ids[] = {
         "m-1", "M-1", "m-1 ", " m-1", "m-1\xc3\xa9", "m-1e", "m-1\x65\xcc\x81", "m_1", "m%"};
@@ -168,7 +168,7 @@ static void ids_compare_byte_for_byte(suite *s)
         EXPECT(s, suite_knows(s, a, TEXT("orders"), pawl_text_of(ids[i])));
 }
 
-static void many_ids_are_looked_up_at_once(suite *s)
+static void thousands_of_message_ids_can_be_looked_up_in_one_call(suite *s)
 {
     enum { COUNT = 3000 };
     pawl_store *a     = suite_open(s);
@@ -194,7 +194,7 @@ static void many_ids_are_looked_up_at_once(suite *s)
 }
 
 /* Between the wanted entries are those of other ids and endpoints. The ids are unsorted, and one comes twice. */
-static void few_of_many_ids_are_known(suite *s)
+static void a_lookup_of_many_message_ids_finds_exactly_those_that_are_recorded(suite *s)
 {
     enum { COUNT = 41 };
     pawl_store *a = suite_open(s);
@@ -219,17 +219,25 @@ static void few_of_many_ids_are_known(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E25 marks are known", marks_are_known},
-    {"E34 endpoints are apart", endpoints_are_apart},
-    {"O25 a second mark is refused", a_second_mark_is_refused},
-    {"O25 E35 twice in one set refuses the later one", twice_in_one_set_refuses_the_later_one},
-    {"O25 of two endpoints' marks the known one is refused",
-     of_two_endpoints_marks_the_known_one_is_refused},
-    {"E35 twice in one group refuses it whole", twice_in_one_group_refuses_it_whole},
-    {"E25 E34 of claimed ids the endpoints are apart", of_claimed_ids_the_endpoints_are_apart},
-    {"D20 ids compare byte for byte", ids_compare_byte_for_byte},
-    {"E25 many ids are looked up at once", many_ids_are_looked_up_at_once},
-    {"E25 few of many ids are known", few_of_many_ids_are_known},
+    {"E25 a deduplication record is found by its message id",
+     a_deduplication_record_is_found_by_its_message_id},
+    {"E34 deduplication records of different endpoints are independent",
+     deduplication_records_of_different_endpoints_are_independent},
+    {"O25 a second deduplication record of a message is refused",
+     a_second_deduplication_record_of_a_message_is_refused},
+    {"O25 E35 of two deduplication records of one id in a commit the later is refused",
+     of_two_deduplication_records_of_one_id_in_a_commit_the_later_is_refused},
+    {"O25 a deduplication record does not refuse that of another endpoint",
+     a_deduplication_record_does_not_refuse_that_of_another_endpoint},
+    {"E35 two deduplication records of one id in a group refuse the whole group",
+     two_deduplication_records_of_one_id_in_a_group_refuse_the_whole_group},
+    {"E25 E34 claimed messages are compared with records of the given endpoint only",
+     claimed_messages_are_compared_with_records_of_the_given_endpoint_only},
+    {"D20 message ids are compared byte for byte", message_ids_are_compared_byte_for_byte},
+    {"E25 thousands of message ids can be looked up in one call",
+     thousands_of_message_ids_can_be_looked_up_in_one_call},
+    {"E25 a lookup of many message ids finds exactly those that are recorded",
+     a_lookup_of_many_message_ids_finds_exactly_those_that_are_recorded},
 };
 
 const suite_cases cases_inbox = SUITE_CASES("inbox", cases);

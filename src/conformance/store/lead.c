@@ -13,7 +13,7 @@ static bool leads(suite *s, pawl_store *store, pawl_text name, pawl_time now)
     return is_held;
 }
 
-static void one_leads_at_a_time(suite *s)
+static void a_lease_is_held_by_one_worker_at_a_time(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
@@ -22,7 +22,7 @@ static void one_leads_at_a_time(suite *s)
     EXPECT(s, !leads(s, b, OUTBOX, SUITE_NOW + 1));
 }
 
-static void names_are_apart(suite *s)
+static void leases_of_different_names_are_independent(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
@@ -31,7 +31,7 @@ static void names_are_apart(suite *s)
     EXPECT(s, !leads(s, a, TEXT("sweep"), SUITE_NOW));
 }
 
-static void a_lease_that_is_not_renewed_ends(suite *s)
+static void a_lease_that_is_not_renewed_expires(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
@@ -42,7 +42,7 @@ static void a_lease_that_is_not_renewed_ends(suite *s)
     EXPECT(s, !leads(s, a, OUTBOX, SUITE_NOW + SUITE_LEASE + 101));
 }
 
-static void unlead_gives_it_up(suite *s)
+static void unlead_releases_a_lease_for_its_holder_only(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
@@ -54,7 +54,7 @@ static void unlead_gives_it_up(suite *s)
     EXPECT_OK(s, pawl_store_unlead(a, TEXT("never held"), &s->error));
 }
 
-static void an_ended_worker_leads_nothing(suite *s)
+static void closing_a_worker_releases_its_leases(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
@@ -82,7 +82,7 @@ static void expect_lead(suite *s, const pawl_lead_row *row, pawl_text name,
     EXPECT_EQ(s, row->expires, expires);
 }
 
-static void leases_are_listed_until_they_end(suite *s)
+static void leases_are_listed_until_they_expire(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s), *looker = suite_open_bare(s);
     EXPECT_EQ(s, leads_at(s, looker, SUITE_NOW).count, 0);
@@ -100,7 +100,7 @@ static void leases_are_listed_until_they_end(suite *s)
     expect_lead(s, &rows.items[0], TEXT("C"), a, SUITE_NOW + 7 + SUITE_LEASE);
 }
 
-static void the_list_says_who_leads_now(suite *s)
+static void the_list_of_leases_shows_the_present_holders(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
@@ -116,13 +116,15 @@ static void the_list_says_who_leads_now(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O20 one leads at a time", one_leads_at_a_time},
-    {"O20 names are apart", names_are_apart},
-    {"O20 a lease that is not renewed ends", a_lease_that_is_not_renewed_ends},
-    {"O20 unlead gives it up, for its holder only", unlead_gives_it_up},
-    {"O20 an ended worker leads nothing", an_ended_worker_leads_nothing},
-    {"O20 leases are listed until they end", leases_are_listed_until_they_end},
-    {"O20 the list says who leads now", the_list_says_who_leads_now},
+    {"O20 a lease is held by one worker at a time", a_lease_is_held_by_one_worker_at_a_time},
+    {"O20 leases of different names are independent", leases_of_different_names_are_independent},
+    {"O20 a lease that is not renewed expires", a_lease_that_is_not_renewed_expires},
+    {"O20 unlead releases a lease for its holder only",
+     unlead_releases_a_lease_for_its_holder_only},
+    {"O20 closing a worker releases its leases", closing_a_worker_releases_its_leases},
+    {"O20 leases are listed until they expire", leases_are_listed_until_they_expire},
+    {"O20 the list of leases shows the present holders",
+     the_list_of_leases_shows_the_present_holders},
 };
 
-const suite_cases cases_lead = SUITE_CASES("lead", cases);
+const suite_cases cases_lead = SUITE_CASES("lease", cases);

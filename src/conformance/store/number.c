@@ -55,7 +55,7 @@ static void send_everywhere(suite *s, pawl_store *store, unsigned number, pawl_m
     COMMIT(&set, store);
 }
 
-static void bodies_keep_the_spelling_of_numbers(suite *s)
+static void numbers_in_message_bodies_keep_their_spelling(suite *s)
 {
     enum { COUNT = NUMBER_COUNT + 1 };
     pawl_store  *a = suite_open(s);
@@ -107,7 +107,7 @@ static void expect_same_value(suite *s, pawl_text actual, const char *expected)
     else
         is_same = strtod(actual.data, &end) == strtod(expected, NULL);
     if (!is_same || end != actual.data + actual.size)
-        suite_fail(s, __FILE__, __LINE__, "the number %s came back as %.*s", expected,
+        suite_fail(s, __FILE__, __LINE__, "the number %s was read as %.*s", expected,
                    (int)(actual.size < 400 ? actual.size : 400), actual.data);
 }
 
@@ -122,7 +122,7 @@ static void expect_numbers(suite *s, pawl_text json)
     EXPECT_TEXT(s, list, TEXT("}"));
 }
 
-static void state_keeps_the_values_of_numbers(suite *s)
+static void numbers_in_a_sagas_state_keep_their_value(suite *s)
 {
     pawl_store *a    = suite_open(s);
     pawl_text   data = all_numbers(s);
@@ -143,8 +143,10 @@ static void state_keeps_the_values_of_numbers(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"A1 E26 O24 bodies keep the spelling of every number", bodies_keep_the_spelling_of_numbers},
-    {"S31 D16 state keeps the value of every number", state_keeps_the_values_of_numbers},
+    {"A1 E26 O24 numbers in message bodies keep their spelling",
+     numbers_in_message_bodies_keep_their_spelling},
+    {"S31 D16 numbers in a saga's state keep their value",
+     numbers_in_a_sagas_state_keep_their_value},
 };
 
 const suite_cases cases_number = SUITE_CASES("number", cases);

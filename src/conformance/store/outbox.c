@@ -65,7 +65,7 @@ static int64_t id_of(suite *s, pawl_store *store, unsigned number)
             if (is_number(&rows.items[i], number))
                 return rows.items[i].id;
     }
-    suite_fail(s, __FILE__, __LINE__, "no outbox row has the number %u", number);
+    suite_fail(s, __FILE__, __LINE__, "outbox row number %u of the case was not found", number);
 }
 
 static void dispatched(suite *s, pawl_store *store, unsigned number)
@@ -89,7 +89,7 @@ static void dead(suite *s, pawl_store *store, unsigned number, pawl_attempt_outc
                .attempts = 1, .outcome = outcome, .error = TEXT("no"), .at = SUITE_NOW);
 }
 
-static void a_row_comes_back_as_it_was_added(suite *s)
+static void a_row_is_claimed_as_it_was_added(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open(s);
     pawl_message sent = suite_message(s, TEXT("m-1"));
@@ -114,7 +114,7 @@ static void a_row_comes_back_as_it_was_added(suite *s)
     EXPECT_EQ(s, suite_attempts(s, b, row->id).count, 0);
 }
 
-static void a_known_dispatch_id_changes_nothing(suite *s)
+static void a_known_dispatch_id_added_again(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned i = 1; i <= 4; i++)
@@ -133,7 +133,7 @@ static void a_known_dispatch_id_changes_nothing(suite *s)
     expect_claim(s, a, SUITE_NOW, (const unsigned[]){1}, 1);
 }
 
-static void a_known_id_with_another_content_is_refused(suite *s)
+static void a_known_id_must_be_alike(suite *s)
 {
     pawl_store  *a          = suite_open(s);
     pawl_message other_type = suite_message(s, TEXT("m-1")), other_body = other_type;
@@ -152,7 +152,7 @@ static void a_known_id_with_another_content_is_refused(suite *s)
     EXPECT_MESSAGE(s, &rows.items[0].message, &first);
 }
 
-static void twice_in_one_set_is_once_or_a_mismatch(suite *s)
+static void twice_in_commit(suite *s)
 {
     pawl_store  *a     = suite_open(s);
     pawl_message other = suite_message(s, TEXT("m-1"));
@@ -171,7 +171,7 @@ static void twice_in_one_set_is_once_or_a_mismatch(suite *s)
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).count, 1);
 }
 
-static void rows_of_sources_come_by_id(suite *s)
+static void order_of_different_keys(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned i = 1; i <= 5; i++)
@@ -183,7 +183,7 @@ static void rows_of_sources_come_by_id(suite *s)
     expect_claim(s, a, SUITE_NOW, (const unsigned[]){1, 2, 3, 4, 5}, 5);
 }
 
-static void rows_of_one_source_come_by_sequence(suite *s)
+static void order_of_one_key(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, 5, "Order/1", 2, 1);
@@ -194,7 +194,7 @@ static void rows_of_one_source_come_by_sequence(suite *s)
     expect_claim(s, a, SUITE_NOW, (const unsigned[]){1, 2, 3, 4, 5}, 5);
 }
 
-static void success_ends_a_row(suite *s)
+static void delivery_is_final(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, 1, "Order/1", 1, 0);
@@ -215,7 +215,7 @@ static void success_ends_a_row(suite *s)
     EXPECT_EQ(s, attempts.items[0].error.size, 0);
 }
 
-static void a_transient_failure_waits(suite *s)
+static void is_delayed(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, 1, "Order/1", 1, 0);
@@ -244,7 +244,7 @@ static void a_transient_failure_waits(suite *s)
     EXPECT_EQ(s, claim(s, a, PAWL_TIME_MAX, 10).count, 0);
 }
 
-static void rejection_is_dead_at_once(suite *s)
+static void a_rejected_row_is_dead(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, 1, "Order/1", 1, 0);
@@ -261,7 +261,7 @@ static void hold(suite *s, pawl_store *store, int64_t after, bool is_unblock)
     COMMIT_ONE(s, store, outbox_block, .source = SOURCE, .after = after, .is_unblock = is_unblock);
 }
 
-static void only_a_pending_row_can_be_settled(suite *s)
+static void only_pending_is_settled(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned i = 1; i <= 4; i++)
@@ -300,7 +300,7 @@ static void expect_success(suite *s, pawl_store *store, int64_t id, pawl_time at
 }
 
 /* A driver may settle rows with the same result together. */
-static void rows_are_settled_together(suite *s)
+static void alike_rows_settle(suite *s)
 {
     pawl_store *a = suite_open(s);
     int64_t     ids[7];
@@ -350,7 +350,7 @@ static void refuse_among_alike(suite *s, pawl_store *store, const int64_t ids[3]
     EXPECT_EQ(s, suite_attempts(s, store, ids[2]).count, 1);
 }
 
-static void one_of_alike_rows_is_held_or_gone(suite *s)
+static void not_settled(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     for (unsigned i = 1; i <= 5; i++)
@@ -364,7 +364,7 @@ static void one_of_alike_rows_is_held_or_gone(suite *s)
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED).count, 4);
 }
 
-static void held_rows_wait_for_their_release(suite *s)
+static void blocked_until_unblock(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned i = 1; i <= 4; i++)
@@ -404,7 +404,7 @@ static void hold_two(suite *s, pawl_store *store, unsigned after_one, unsigned a
 }
 
 /* Each source is blocked after its own row, in whatever order the rows come. */
-static void holds_of_a_commit_are_apart(suite *s)
+static void blocks_of_two(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned i = 1; i <= 6; i++)
@@ -418,7 +418,7 @@ static void holds_of_a_commit_are_apart(suite *s)
 }
 
 /* A commit of the dispatcher may settle a row of a source, which unblocks the source, and postpone a later row. */
-static void a_release_undoes_the_holds_before_it(suite *s)
+static void unblock_after_blocks(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -434,7 +434,7 @@ static void a_release_undoes_the_holds_before_it(suite *s)
 }
 
 /* Ids need not follow versions. Blocked rows do not count towards a claim's limit. */
-static void a_held_row_takes_nobodys_place(suite *s)
+static void blocked_rows_and_the_limit(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, 1, "Order/1", 8, 0);
@@ -445,7 +445,7 @@ static void a_held_row_takes_nobodys_place(suite *s)
 }
 
 /* An unblock frees all rows of its source, also those before `after`, and no others. */
-static void a_release_frees_all_of_its_source(suite *s)
+static void an_unblock_frees_its_key(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned i = 1; i <= 5; i++)
@@ -457,7 +457,7 @@ static void a_release_frees_all_of_its_source(suite *s)
     expect_claim(s, a, SUITE_NOW, (const unsigned[]){1, 2, 3, 4}, 4);
 }
 
-static void a_claim_says_when_to_look_next(suite *s)
+static void a_claim_returns_next_time(suite *s)
 {
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, claim(s, a, SUITE_NOW, 10).next_attempt, PAWL_TIME_MAX);
@@ -472,7 +472,7 @@ static void a_claim_says_when_to_look_next(suite *s)
 }
 
 /* Producers' clocks differ: ordered by creation time, a row could overtake its predecessor. */
-static void a_new_row_is_due_by_any_clock(suite *s)
+static void new_row_is_due(suite *s)
 {
     pawl_store *a = suite_open(s);
     COMMIT_ONE(s, a, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = SOURCE,
@@ -489,7 +489,7 @@ static void a_new_row_is_due_by_any_clock(suite *s)
     EXPECT_EQ(s, rows.next_attempt, PAWL_TIME_MAX);
 }
 
-static void listing_is_by_state_and_id(suite *s)
+static void outbox_rows_are_listed_by_state_and_id(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned i = 1; i <= 5; i++)
@@ -504,7 +504,7 @@ static void listing_is_by_state_and_id(suite *s)
 }
 
 /* Rows of other endpoints are not claimed, and do not affect the next time to claim. */
-static void a_claim_is_of_one_endpoint(suite *s)
+static void claims_are_of_one_endpoint(suite *s)
 {
     pawl_store      *store = suite_open(s);
     pawl_outbox_rows rows  = {0};
@@ -550,7 +550,7 @@ static void deliver_others(suite *s, pawl_store *store)
 
 /* A row is committed only after more rows with later ids were delivered than a driver can look back on. The next row of
  * its source must not be claimed before it. */
-static void a_late_commit_keeps_the_order(suite *s)
+static void late_commit(suite *s)
 {
     pawl_store *a = suite_open(s), *slow = suite_open(s);
     suite_set   late = suite_changes(s), next = suite_changes(s);
@@ -572,29 +572,29 @@ static void a_late_commit_keeps_the_order(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O8 a claim is of one endpoint", a_claim_is_of_one_endpoint},
-    {"O1 a row comes back as it was added", a_row_comes_back_as_it_was_added},
-    {"O6 O7 a known dispatch id changes nothing", a_known_dispatch_id_changes_nothing},
-    {"O5 a known id with another content is refused", a_known_id_with_another_content_is_refused},
-    {"O5 O6 twice in one set is once or a mismatch", twice_in_one_set_is_once_or_a_mismatch},
-    {"O8 rows of different sources come by id", rows_of_sources_come_by_id},
-    {"O8 rows of one source come by sequence", rows_of_one_source_come_by_sequence},
-    {"O9 success ends a row and is on record", success_ends_a_row},
-    {"O10 O12 O15 a transient failure waits, each attempt on record", a_transient_failure_waits},
-    {"O11 O13 rejection is dead at once and holds nothing back", rejection_is_dead_at_once},
-    {"O16 only a pending row can be settled", only_a_pending_row_can_be_settled},
-    {"O15 O16 rows are settled together", rows_are_settled_together},
-    {"O15 O16 of rows settled together one that is held or gone is refused alone",
-     one_of_alike_rows_is_held_or_gone},
-    {"O14 held rows wait for their release", held_rows_wait_for_their_release},
-    {"O14 holds of a commit are apart", holds_of_a_commit_are_apart},
-    {"O14 a release undoes the holds before it", a_release_undoes_the_holds_before_it},
-    {"O14 a held row takes nobody's place", a_held_row_takes_nobodys_place},
-    {"O14 a release frees all of its source", a_release_frees_all_of_its_source},
-    {"O8 a claim says when to look next", a_claim_says_when_to_look_next},
-    {"O8 O14 a new row is due by any clock", a_new_row_is_due_by_any_clock},
-    {"O8 listing is by state and id", listing_is_by_state_and_id},
-    {"O8 O14 a late commit does not break the order of its source", a_late_commit_keeps_the_order},
+    {"O8 a claim returns outbox rows of one endpoint only", claims_are_of_one_endpoint},
+    {"O1 an outbox row is claimed as it was added", a_row_is_claimed_as_it_was_added},
+    {"O6 O7 adding a known dispatch id again changes nothing", a_known_dispatch_id_added_again},
+    {"O5 a known dispatch id with another type or body is refused", a_known_id_must_be_alike},
+    {"O5 O6 a dispatch id twice in a commit is one row, or refused if it differs", twice_in_commit},
+    {"O8 outbox rows of different ordering keys are claimed by id", order_of_different_keys},
+    {"O8 outbox rows of one ordering key are claimed by version and index", order_of_one_key},
+    {"O9 a delivered outbox row is not claimed again, its attempt is recorded", delivery_is_final},
+    {"O10 O12 O15 a transient failure delays an outbox row, each attempt is recorded", is_delayed},
+    {"O11 O13 a rejected outbox row is dead at once and blocks no other row",
+     a_rejected_row_is_dead},
+    {"O16 an outbox row can be settled only while it is pending", only_pending_is_settled},
+    {"O15 O16 outbox rows with the same result can be settled in one commit", alike_rows_settle},
+    {"O15 O16 of rows settled in one commit only blocked or missing ones are refused", not_settled},
+    {"O14 a blocked outbox row is not claimed until its key is unblocked", blocked_until_unblock},
+    {"O14 blocking two ordering keys in one commit blocks each after its own row", blocks_of_two},
+    {"O14 an unblock undoes the earlier blocks of its key in the commit", unblock_after_blocks},
+    {"O14 blocked outbox rows do not count towards a claim's limit", blocked_rows_and_the_limit},
+    {"O14 an unblock frees all rows of its ordering key, and no others", an_unblock_frees_its_key},
+    {"O8 a claim of outbox rows returns the time of the next attempt", a_claim_returns_next_time},
+    {"O8 O14 a new outbox row is due at once, whatever its creator's clock says", new_row_is_due},
+    {"O8 outbox rows are listed by state and id", outbox_rows_are_listed_by_state_and_id},
+    {"O8 O14 an outbox row committed late is claimed before later rows of its key", late_commit},
 };
 
 const suite_cases cases_outbox = SUITE_CASES("outbox", cases);

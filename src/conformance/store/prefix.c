@@ -79,7 +79,7 @@ static void expect_own(suite *s, pawl_store *store, const char *owner)
     EXPECT_TEXT(s, list.items[0].type, id);
 }
 
-static void records_of_two_prefixes_are_apart(suite *s)
+static void stores_with_different_table_prefixes_share_no_data(suite *s)
 {
     pawl_store        *a = suite_open(s), *b = suite_open_other(s);
     bool               is_found = true;
@@ -106,7 +106,8 @@ static void records_of_two_prefixes_are_apart(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O31 O33 records of two prefixes are apart", records_of_two_prefixes_are_apart},
+    {"O31 O33 stores with different table prefixes share no data",
+     stores_with_different_table_prefixes_share_no_data},
 };
 
 const suite_cases cases_prefix = SUITE_CASES("prefix", cases);

@@ -31,7 +31,8 @@ static pawl_queue_rows claim_some(suite *s, pawl_store *store, size_t count_max)
             return rows;
         EXPECT_OK(s, pawl_store_wait(store, 1000, -1, &s->error));
     }
-    suite_fail(s, __FILE__, __LINE__, "no row in %d tries, and %zu are this process's", TRIES_MAX,
+    suite_fail(s, __FILE__, __LINE__,
+               "no message could be claimed in %d tries, at least %zu are missing", TRIES_MAX,
                count_max);
 }
 
@@ -68,7 +69,7 @@ static void settle_a_share(suite *s, unsigned index, unsigned *counts)
     }
 }
 
-static void programs_settle_each_row_once(suite *s)
+static void each_message_is_settled_by_one_of_several_processes(suite *s)
 {
     unsigned counts[SUITE_COUNTS];
     suite_need_programs(s);
@@ -113,7 +114,7 @@ static void begin_sagas(suite *s, unsigned index, unsigned *counts)
     }
 }
 
-static void racing_starters_leave_one_saga(suite *s)
+static void of_processes_that_insert_one_correlation_value_one_creates_the_saga(suite *s)
 {
     unsigned counts[SUITE_COUNTS];
     suite_need_programs(s);
@@ -142,7 +143,7 @@ static void append_events(suite *s, unsigned index, unsigned *counts)
     }
 }
 
-static void racing_appends_leave_one_event(suite *s)
+static void of_processes_that_append_at_one_version_exactly_one_succeeds(suite *s)
 {
     unsigned counts[SUITE_COUNTS];
     suite_need_programs(s);
@@ -204,7 +205,7 @@ static void raise_with_threads(suite *s, unsigned index, unsigned *counts)
     suite_threads(s, WORKERS, raise_some, NULL);
 }
 
-static void no_update_is_lost(suite *s)
+static void no_saga_update_of_concurrent_processes_is_lost(suite *s)
 {
     unsigned counts[SUITE_COUNTS];
     int64_t  total = 0, versions = 0;
@@ -246,7 +247,7 @@ static void add_bills(suite *s, unsigned index, unsigned *counts)
     }
 }
 
-static void racing_adds_of_a_key_make_one_row(suite *s)
+static void processes_that_add_one_key_to_an_aggregator_store_one_message(suite *s)
 {
     unsigned        counts[SUITE_COUNTS];
     pawl_flush_rows flushes = {0};
@@ -278,7 +279,7 @@ static void add_ties(suite *s, unsigned index, unsigned *counts)
 
 /* The order between processes is free, but each process's rows keep the order of insertion, and all handles find the
  * same order. */
-static void ties_of_processes_come_in_one_order(suite *s)
+static void messages_added_by_several_processes_have_one_order_for_all_readers(suite *s)
 {
     unsigned counts[SUITE_COUNTS], found[SUITE_PROGRAMS] = {0};
     suite_need_programs(s);
@@ -324,7 +325,7 @@ static void handle_timeouts(suite *s, unsigned index, unsigned *counts)
     COMMIT(&set, store);
 }
 
-static void each_timeout_is_claimed_once(suite *s)
+static void each_timeout_is_claimed_by_one_of_several_processes(suite *s)
 {
     unsigned counts[SUITE_COUNTS];
     suite_need_programs(s);
@@ -365,7 +366,7 @@ static void install(suite *s, unsigned index, unsigned *counts)
 }
 
 /* Each round has a new prefix, so nothing exists yet. */
-static void installers_at_once_both_succeed(suite *s)
+static void processes_that_create_the_tables_at_the_same_time_all_succeed(suite *s)
 {
     unsigned counts[SUITE_COUNTS];
     suite_need_programs(s);
@@ -378,7 +379,7 @@ static void installers_at_once_both_succeed(suite *s)
     }
 }
 
-static void installing_again_changes_nothing(suite *s)
+static void creating_tables_again_keeps_all_data_and_dropping_twice_is_no_error(suite *s)
 {
     unsigned counts[SUITE_COUNTS];
     suite_need_programs(s);
@@ -413,13 +414,13 @@ static size_t lines_of(suite *s, pawl_schema_verb verb, pawl_code code)
     return count;
 }
 
-static void a_plan_runs_nothing(suite *s)
+static void a_plan_lists_what_would_create_the_tables_and_creates_nothing(suite *s)
 {
     suite_tables tables;
     suite_tables_make(&tables, s->address);
     if (pawl_store_schema(s->address->url, PAWL_SCHEMA_PLAN, &tables.spec, ignore_line, NULL,
                           &s->error) == PAWL_EUNSUPPORTED)
-        suite_not_applicable(s, "the store has no plan of what apply would run");
+        suite_not_applicable(s, "the driver cannot list what creating the tables would run");
     EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_APPLY));
     EXPECT_EQ(s, lines_of(s, PAWL_SCHEMA_PLAN, PAWL_OK), 0);
     EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_DROP));
@@ -434,18 +435,26 @@ static void a_plan_runs_nothing(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E27 T7 processes settle each queue row once", programs_settle_each_row_once},
-    {"S10 E7 starters that race in processes leave one saga", racing_starters_leave_one_saga},
-    {"O4 O3 appends that race in processes leave one event", racing_appends_leave_one_event},
-    {"S9 no update of several processes is lost", no_update_is_lost},
-    {"A2 A25 processes that race to add a key make one row", racing_adds_of_a_key_make_one_row},
-    {"A8 ties between processes come in one order on each read",
-     ties_of_processes_come_in_one_order},
-    {"T7 processes claim each timeout once", each_timeout_is_claimed_once},
-    {"D34 D26 processes that install at once all succeed", installers_at_once_both_succeed},
-    {"D26 installing again changes nothing and dropping may be repeated",
-     installing_again_changes_nothing},
-    {"D34 what an install would run is said and not run", a_plan_runs_nothing},
+    {"E27 T7 each message is settled by one of several processes",
+     each_message_is_settled_by_one_of_several_processes},
+    {"S10 E7 of processes that insert one correlation value one creates the saga",
+     of_processes_that_insert_one_correlation_value_one_creates_the_saga},
+    {"O4 O3 of processes that append at one version exactly one succeeds",
+     of_processes_that_append_at_one_version_exactly_one_succeeds},
+    {"S9 no saga update of concurrent processes is lost",
+     no_saga_update_of_concurrent_processes_is_lost},
+    {"A2 A25 processes that add one key to an aggregator store one message",
+     processes_that_add_one_key_to_an_aggregator_store_one_message},
+    {"A8 messages added by several processes have one order for all readers",
+     messages_added_by_several_processes_have_one_order_for_all_readers},
+    {"T7 each timeout is claimed by one of several processes",
+     each_timeout_is_claimed_by_one_of_several_processes},
+    {"D34 D26 processes that create the tables at the same time all succeed",
+     processes_that_create_the_tables_at_the_same_time_all_succeed},
+    {"D26 creating tables again keeps all data, and dropping twice is no error",
+     creating_tables_again_keeps_all_data_and_dropping_twice_is_no_error},
+    {"D34 a plan lists what would create the tables, and creates nothing",
+     a_plan_lists_what_would_create_the_tables_and_creates_nothing},
 };
 
 const suite_cases cases_program = SUITE_CASES("process", cases);

@@ -20,7 +20,7 @@ static void expect_ids(suite *s, const pawl_queue_rows *rows, const char *const 
         EXPECT_TEXT(s, rows->items[i].message.id, pawl_text_of(ids[i]));
 }
 
-static void a_row_comes_back_as_it_was_sent(suite *s)
+static void a_message_is_claimed_as_it_was_sent(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     pawl_message sent = suite_message(s, TEXT("m-1"));
@@ -38,7 +38,7 @@ static void a_row_comes_back_as_it_was_sent(suite *s)
     EXPECT(s, rows.items[0].message.body.data[rows.items[0].message.body.size] == '\0');
 }
 
-static void order_is_due_then_seq(suite *s)
+static void messages_are_claimed_by_due_time_then_in_the_order_of_sending(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, QUEUE, "last", SUITE_NOW + 30);
@@ -54,7 +54,7 @@ static void order_is_due_then_seq(suite *s)
     EXPECT(s, rows.items[2].seq < rows.items[3].seq);
 }
 
-static void due_max_is_inclusive(suite *s)
+static void a_message_can_be_claimed_from_its_due_time_on_not_before(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, QUEUE, "at", SUITE_NOW);
@@ -66,7 +66,7 @@ static void due_max_is_inclusive(suite *s)
     expect_ids(s, &rows, (const char *const[]){"after"}, 1);
 }
 
-static void a_claim_takes_at_most_count_max(suite *s)
+static void a_claim_returns_at_most_the_requested_number_of_messages(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (int i = 0; i < 5; i++)
@@ -79,7 +79,7 @@ static void a_claim_takes_at_most_count_max(suite *s)
     expect_ids(s, &rows, (const char *const[]){"m-4"}, 1);
 }
 
-static void claimed_rows_are_handed_out_once(suite *s)
+static void a_message_claimed_by_one_worker_is_not_claimed_by_another(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     for (int i = 0; i < 4; i++)
@@ -91,7 +91,7 @@ static void claimed_rows_are_handed_out_once(suite *s)
     EXPECT_EQ(s, suite_queue(s, b, QUEUE).count, 4);
 }
 
-static void queues_are_apart(suite *s)
+static void a_claim_returns_messages_of_its_own_queue_only(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, QUEUE, "m-1", SUITE_NOW);
@@ -102,7 +102,7 @@ static void queues_are_apart(suite *s)
     EXPECT_EQ(s, suite_claim(s, a, TEXT("order"), LATE, 10).count, 0);
 }
 
-static void done_removes_the_row(suite *s)
+static void a_message_that_is_done_is_deleted_from_its_queue(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, QUEUE, "m-1", SUITE_NOW);
@@ -113,7 +113,7 @@ static void done_removes_the_row(suite *s)
     expect_ids(s, &rows, (const char *const[]){"m-2"}, 1);
 }
 
-static void release_frees_and_changes_nothing_else(suite *s)
+static void a_released_message_can_be_claimed_again_and_is_unchanged(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_send(s, a, QUEUE, "m-1", SUITE_NOW - 5);
@@ -132,7 +132,7 @@ static void release_frees_and_changes_nothing_else(suite *s)
     EXPECT_EQ(s, after.items[0].waiting_since, 0);
 }
 
-static void retry_waits_and_keeps_its_place(suite *s)
+static void a_retried_message_waits_for_its_due_time_and_keeps_its_queue_order(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open(s);
     pawl_message sent = suite_message(s, TEXT("m-1"));
@@ -173,7 +173,7 @@ static void retry_waits_and_keeps_its_place(suite *s)
     EXPECT_TEXT(s, suite_claim(s, a, QUEUE, SUITE_NOW, 1).items[0].history, TEXT("[{\"n\":2}]"));
 }
 
-static void a_second_send_of_a_live_row_changes_nothing(suite *s)
+static void sending_a_message_id_that_is_still_queued_changes_nothing(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open(s);
     pawl_message sent = suite_message(s, TEXT("m-1")), other = sent;
@@ -195,7 +195,7 @@ static void a_second_send_of_a_live_row_changes_nothing(suite *s)
 
 /* Sends with and without is_new alternate, each in its own group. The later of two with one id is refused, and claimed
  * rows refuse as well as free ones. */
-static void a_send_that_must_be_new_is_refused_by_a_live_row(suite *s)
+static void a_send_marked_as_new_is_refused_while_its_message_id_is_queued(suite *s)
 {
     static const char *const sent[]   = {"m-1", "m-2", "m-3", "m-4", "m-2", "m-5", "m-1"};
     static const bool        is_new[] = {true, true, false, true, true, true, false};
@@ -221,7 +221,7 @@ static void a_send_that_must_be_new_is_refused_by_a_live_row(suite *s)
     expect_ids(s, &rows, (const char *const[]){"m-1", "m-5", "m-2", "m-3", "m-4"}, 5);
 }
 
-static void an_id_is_accepted_again_when_its_row_is_gone(suite *s)
+static void a_message_id_can_be_sent_again_after_its_message_was_deleted(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, QUEUE, "m-1", SUITE_NOW);
@@ -240,7 +240,7 @@ static void an_id_is_accepted_again_when_its_row_is_gone(suite *s)
     EXPECT(s, suite_claim(s, a, QUEUE, LATE, 1).items[0].seq > rows.items[0].seq);
 }
 
-static void a_row_that_is_not_ours_cannot_be_settled(suite *s)
+static void a_worker_can_settle_only_messages_that_it_has_claimed(suite *s)
 {
     static const pawl_queue_action actions[] = {PAWL_QUEUE_DONE, PAWL_QUEUE_RELEASE,
                                                 PAWL_QUEUE_RETRY};
@@ -266,7 +266,7 @@ static void a_row_that_is_not_ours_cannot_be_settled(suite *s)
 }
 
 /* Refused even for the worker that has claimed it and also reads the other queue. */
-static void a_row_is_settled_by_its_own_queue_alone(suite *s)
+static void a_message_can_be_settled_only_under_the_name_of_its_queue(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, QUEUE, "here", SUITE_NOW);
@@ -282,7 +282,7 @@ static void a_row_is_settled_by_its_own_queue_alone(suite *s)
     EXPECT_EQ(s, rows.items[0].attempts, 0);
 }
 
-static void a_released_row_is_no_longer_ours(suite *s)
+static void a_message_that_was_released_can_no_longer_be_settled(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_send(s, a, QUEUE, "m-1", SUITE_NOW);
@@ -296,7 +296,7 @@ static void a_released_row_is_no_longer_ours(suite *s)
     settle(s, b, PAWL_QUEUE_DONE, seq);
 }
 
-static void ending_a_worker_frees_its_claims(suite *s)
+static void closing_a_worker_releases_its_claimed_messages(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s), *c = suite_open(s);
     for (int i = 0; i < 4; i++)
@@ -326,7 +326,7 @@ static pawl_queue_rows claim_seqs(suite *s, pawl_store *store, const int64_t *se
     return rows;
 }
 
-static void numbers_that_are_not_due_or_of_another_queue_are_not_claimed(suite *s)
+static void a_claim_by_serial_number_skips_messages_not_due_or_of_another_queue(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, QUEUE, "due", LATE);
@@ -344,7 +344,7 @@ static void numbers_that_are_not_due_or_of_another_queue_are_not_claimed(suite *
     EXPECT_EQ(s, suite_queue(s, a, TEXT("other")).count, 1);
 }
 
-static void rows_can_be_claimed_by_seq(suite *s)
+static void messages_can_be_claimed_by_their_serial_numbers(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     for (int i = 0; i < 5; i++)
@@ -378,7 +378,7 @@ static void expect_oldest(suite *s, pawl_store *store, pawl_time due_max, const 
     EXPECT_EQ(s, seq, expected != NULL ? expected->seq : INT64_MAX);
 }
 
-static void oldest_is_by_place_and_counts_claimed_rows(suite *s)
+static void the_oldest_message_is_found_by_queue_order_claimed_or_not(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     expect_oldest(s, a, LATE, NULL, 0, NULL);
@@ -399,7 +399,7 @@ static void oldest_is_by_place_and_counts_claimed_rows(suite *s)
     expect_oldest(s, b, LATE, except, 3, NULL);
 }
 
-static void oldest_leaves_out_waiting_and_retried_rows(suite *s)
+static void the_oldest_message_is_never_a_deferred_or_retried_one(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, QUEUE, "waits", SUITE_NOW - 3);
@@ -427,7 +427,7 @@ static pawl_queue_rows retried(suite *s, pawl_store *store, pawl_time after, siz
 }
 
 /* Rows of another type or queue, and rows that only wait, are not found. */
-static void retried_rows_are_found_by_type_claimed_or_not(suite *s)
+static void retried_messages_are_found_by_type_claimed_or_not(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT_EQ(s, retried(s, a, PAWL_TIME_MIN, 1000, 9).count, 0);
@@ -469,7 +469,7 @@ static pawl_time next_queue(suite *s, pawl_store *store)
     return next.queue;
 }
 
-static void next_due_leaves_out_rows_in_hand(suite *s)
+static void the_next_due_time_of_a_queue_leaves_out_claimed_messages(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT_EQ(s, next_queue(s, a), PAWL_TIME_MAX);
@@ -486,7 +486,7 @@ static void next_due_leaves_out_rows_in_hand(suite *s)
     EXPECT_EQ(s, next_queue(s, b), PAWL_TIME_MAX);
 }
 
-static void listing_shows_claimed_rows_by_place(suite *s)
+static void messages_are_listed_in_queue_order_claimed_ones_included(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_send(s, a, QUEUE, "second", SUITE_NOW + 2);
@@ -502,36 +502,51 @@ static void listing_shows_claimed_rows_by_place(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"T1 E26 a row comes back as it was sent", a_row_comes_back_as_it_was_sent},
-    {"order is due time, then sending", order_is_due_then_seq},
-    {"T5 due_max is inclusive", due_max_is_inclusive},
-    {"a claim takes at most count_max", a_claim_takes_at_most_count_max},
-    {"T7 claimed rows are handed out once", claimed_rows_are_handed_out_once},
-    {"E26 queues are apart", queues_are_apart},
-    {"E27 done removes the row", done_removes_the_row},
-    {"E16 release frees the row and changes nothing else", release_frees_and_changes_nothing_else},
-    {"E26 retry waits for its time and keeps its place", retry_waits_and_keeps_its_place},
-    {"E34 a second send of a live row changes nothing",
-     a_second_send_of_a_live_row_changes_nothing},
-    {"E34 a send that must be new is refused by a live row",
-     a_send_that_must_be_new_is_refused_by_a_live_row},
-    {"A4 an id is accepted again when its row is gone",
-     an_id_is_accepted_again_when_its_row_is_gone},
-    {"E27 a row that is not ours cannot be settled", a_row_that_is_not_ours_cannot_be_settled},
-    {"E27 a row is settled by its own queue alone", a_row_is_settled_by_its_own_queue_alone},
-    {"E27 a released row is no longer ours", a_released_row_is_no_longer_ours},
-    {"E16 ending a worker frees its claims", ending_a_worker_frees_its_claims},
-    {"E35 rows can be claimed by seq", rows_can_be_claimed_by_seq},
-    {"E35 numbers that are not due or of another queue are not claimed",
-     numbers_that_are_not_due_or_of_another_queue_are_not_claimed},
-    {"E3 the oldest row is by place and counts claimed rows",
-     oldest_is_by_place_and_counts_claimed_rows},
-    {"E3 the oldest row leaves out waiting and retried rows",
-     oldest_leaves_out_waiting_and_retried_rows},
-    {"E3 retried rows are found by type, claimed or not",
-     retried_rows_are_found_by_type_claimed_or_not},
-    {"E15 next due leaves out rows in hand", next_due_leaves_out_rows_in_hand},
-    {"listing shows claimed rows by place", listing_shows_claimed_rows_by_place},
+    {"T1 E26 a message is claimed as it was sent", a_message_is_claimed_as_it_was_sent},
+    {"messages are claimed by due time, then in the order of sending",
+     messages_are_claimed_by_due_time_then_in_the_order_of_sending},
+    {"T5 a message can be claimed from its due time on, not before",
+     a_message_can_be_claimed_from_its_due_time_on_not_before},
+    {"a claim returns at most the requested number of messages",
+     a_claim_returns_at_most_the_requested_number_of_messages},
+    {"T7 a message claimed by one worker is not claimed by another",
+     a_message_claimed_by_one_worker_is_not_claimed_by_another},
+    {"E26 a claim returns messages of its own queue only",
+     a_claim_returns_messages_of_its_own_queue_only},
+    {"E27 a message that is done is deleted from its queue",
+     a_message_that_is_done_is_deleted_from_its_queue},
+    {"E16 a released message can be claimed again and is unchanged",
+     a_released_message_can_be_claimed_again_and_is_unchanged},
+    {"E26 a retried message waits for its due time and keeps its queue order",
+     a_retried_message_waits_for_its_due_time_and_keeps_its_queue_order},
+    {"E34 sending a message id that is still queued changes nothing",
+     sending_a_message_id_that_is_still_queued_changes_nothing},
+    {"E34 a send marked as new is refused while its message id is queued",
+     a_send_marked_as_new_is_refused_while_its_message_id_is_queued},
+    {"A4 a message id can be sent again after its message was deleted",
+     a_message_id_can_be_sent_again_after_its_message_was_deleted},
+    {"E27 a worker can settle only messages that it has claimed",
+     a_worker_can_settle_only_messages_that_it_has_claimed},
+    {"E27 a message can be settled only under the name of its queue",
+     a_message_can_be_settled_only_under_the_name_of_its_queue},
+    {"E27 a message that was released can no longer be settled",
+     a_message_that_was_released_can_no_longer_be_settled},
+    {"E16 closing a worker releases its claimed messages",
+     closing_a_worker_releases_its_claimed_messages},
+    {"E35 messages can be claimed by their serial numbers",
+     messages_can_be_claimed_by_their_serial_numbers},
+    {"E35 a claim by serial number skips messages not due or of another queue",
+     a_claim_by_serial_number_skips_messages_not_due_or_of_another_queue},
+    {"E3 the oldest message is found by queue order, claimed or not",
+     the_oldest_message_is_found_by_queue_order_claimed_or_not},
+    {"E3 the oldest message is never a deferred or retried one",
+     the_oldest_message_is_never_a_deferred_or_retried_one},
+    {"E3 retried messages are found by type, claimed or not",
+     retried_messages_are_found_by_type_claimed_or_not},
+    {"E15 the next due time of a queue leaves out claimed messages",
+     the_next_due_time_of_a_queue_leaves_out_claimed_messages},
+    {"messages are listed in queue order, claimed ones included",
+     messages_are_listed_in_queue_order_claimed_ones_included},
 };
 
 const suite_cases cases_queue = SUITE_CASES("queue", cases);

@@ -34,7 +34,7 @@ static void send_four(suite *s, pawl_store *store)
     suite_send(s, store, TEXT("other"), "m-1", SUITE_NOW);
 }
 
-static void messages_are_found_as_they_are_claimed(suite *s)
+static void queued_messages_are_found_in_the_order_in_which_they_are_claimed(suite *s)
 {
     pawl_store *a = suite_open(s);
     send_four(s, a);
@@ -50,7 +50,7 @@ static void messages_are_found_as_they_are_claimed(suite *s)
     FOUND("m-2 m-4 m-1 m-3 ", .message_id = TEXT(""));
 }
 
-static void a_page_begins_behind_the_one_before(suite *s)
+static void a_page_of_queued_messages_begins_after_the_given_message(suite *s)
 {
     pawl_store         *a = suite_open(s);
     pawl_queue_messages found;
@@ -66,7 +66,7 @@ static void a_page_begins_behind_the_one_before(suite *s)
     FOUND("m-1 m-3 ", .after = &second, .due_min = SUITE_NOW + 1);
 }
 
-static void a_page_begins_among_messages_of_one_due_time(suite *s)
+static void a_page_of_queued_messages_can_begin_among_those_of_one_due_time(suite *s)
 {
     static const int    dues[] = {3, 3, 3, 5, 5, 1};
     pawl_store         *a      = suite_open(s);
@@ -129,7 +129,7 @@ static void add_dead_letter(suite *s, pawl_store *store, const char *id, const c
                .at = at);
 }
 
-static void letters_are_counted_by_queue(suite *s)
+static void dead_letters_are_counted_by_queue(suite *s)
 {
     pawl_store      *a = suite_open(s), *b = suite_open_bare(s);
     pawl_dead_counts counts;
@@ -158,10 +158,10 @@ static pawl_queue_info info_of(suite *s, const pawl_queue_infos *infos, const ch
         if (pawl_text_equal(infos->items[i].queue, pawl_text_of(queue)))
             return infos->items[i];
     }
-    suite_fail(s, __FILE__, __LINE__, "there is no queue %s", queue);
+    suite_fail(s, __FILE__, __LINE__, "queue %s is not listed", queue);
 }
 
-static void a_queue_is_known_by_what_is_in_it_and_by_its_readers(suite *s)
+static void queues_are_listed_with_their_messages_dead_letters_and_readers(suite *s)
 {
     pawl_store      *a = suite_open(s), *b = suite_open(s);
     pawl_queue_infos infos;
@@ -186,7 +186,7 @@ static void a_queue_is_known_by_what_is_in_it_and_by_its_readers(suite *s)
 
 /* If a queue is not named like its endpoint, its reader is found by comparing the queue's subscriptions with the types
  * that a worker handles. */
-static void a_reader_is_found_by_what_it_handles(suite *s)
+static void a_queues_readers_are_found_by_the_types_that_they_handle(suite *s)
 {
     pawl_store      *a = suite_open(s), *b = suite_open_bare(s);
     pawl_queue_infos infos;
@@ -205,7 +205,7 @@ static void a_reader_is_found_by_what_it_handles(suite *s)
 
 /* A new reader of an ordered queue relies on this: it sees claimed messages in their order, and after it has moved the
  * checkpoint, the earlier reader can settle nothing. */
-static void the_next_reader_of_an_ordered_queue(suite *s)
+static void the_new_reader_of_an_ordered_queue_makes_the_old_ones_commits_fail(suite *s)
 {
     const pawl_text number = TEXT("ordered/line");
     pawl_store     *b = suite_open(s), *a = suite_open(s);
@@ -231,16 +231,20 @@ static void the_next_reader_of_an_ordered_queue(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E26 messages are found as they are claimed", messages_are_found_as_they_are_claimed},
-    {"E26 a page begins behind the one before", a_page_begins_behind_the_one_before},
-    {"E26 a page begins among messages of one due time",
-     a_page_begins_among_messages_of_one_due_time},
+    {"E26 queued messages are found in the order in which they are claimed",
+     queued_messages_are_found_in_the_order_in_which_they_are_claimed},
+    {"E26 a page of queued messages begins after the given message",
+     a_page_of_queued_messages_begins_after_the_given_message},
+    {"E26 a page of queued messages can begin among those of one due time",
+     a_page_of_queued_messages_can_begin_among_those_of_one_due_time},
     {"E26 a retried message is found with its error", a_retried_message_is_found_with_its_error},
-    {"E34 letters are counted by queue", letters_are_counted_by_queue},
-    {"E26 a queue is known by what is in it and by its readers",
-     a_queue_is_known_by_what_is_in_it_and_by_its_readers},
-    {"E26 a reader is found by what it handles", a_reader_is_found_by_what_it_handles},
-    {"E27 E35 the next reader of an ordered queue", the_next_reader_of_an_ordered_queue},
+    {"E34 dead letters are counted by queue", dead_letters_are_counted_by_queue},
+    {"E26 queues are listed with their messages, dead letters and readers",
+     queues_are_listed_with_their_messages_dead_letters_and_readers},
+    {"E26 a queue's readers are found by the types that they handle",
+     a_queues_readers_are_found_by_the_types_that_they_handle},
+    {"E27 E35 the new reader of an ordered queue makes the old one's commits fail",
+     the_new_reader_of_an_ordered_queue_makes_the_old_ones_commits_fail},
 };
 
-const suite_cases cases_queue_find = SUITE_CASES("queues, for people", cases);
+const suite_cases cases_queue_find = SUITE_CASES("queue query", cases);

@@ -154,7 +154,7 @@ static void run_round(suite *s, pawl_store *store, model *m, unsigned round, int
     }
 }
 
-static void random_groups_keep_the_rules(suite *s)
+static void random_groups_have_the_same_result_as_in_a_model_in_memory(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     model       m    = {{false}, {0}};
@@ -171,7 +171,8 @@ static void random_groups_keep_the_rules(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E35 S9 random groups keep the rules", random_groups_keep_the_rules},
+    {"E35 S9 random groups have the same result as in a model in memory",
+     random_groups_have_the_same_result_as_in_a_model_in_memory},
 };
 
 const suite_cases cases_random = SUITE_CASES("random", cases);

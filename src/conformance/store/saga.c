@@ -31,7 +31,7 @@ static void expect_same_row(suite *s, const pawl_saga_row *left, const pawl_saga
     EXPECT_TEXT(s, left->type_version, right->type_version);
 }
 
-static void nothing_is_version_zero(suite *s)
+static void loading_a_saga_that_does_not_exist_returns_version_0_not_an_error(suite *s)
 {
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 1).version, 0);
@@ -43,7 +43,7 @@ static void nothing_is_version_zero(suite *s)
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 0);
 }
 
-static void insert_starts_at_one_and_update_raises(suite *s)
+static void an_inserted_saga_has_version_1_and_each_update_adds_1(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     COMMIT_ONE(s, a, saga_insert, .table = ORDER(s), .id = suite_saga_id(1),
@@ -72,7 +72,7 @@ static void insert_starts_at_one_and_update_raises(suite *s)
     EXPECT_EQ(s, suite_saga_count(s, b, SUITE_ORDER), 1);
 }
 
-static void each_load_is_a_fresh_copy(suite *s)
+static void each_load_returns_its_own_copy_of_a_saga(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
@@ -87,7 +87,7 @@ static void each_load_is_a_fresh_copy(suite *s)
     EXPECT_TEXT(s, third.main.as.text, TEXT("order-1"));
 }
 
-static void what_was_written_is_a_copy(suite *s)
+static void a_saga_that_was_written_does_not_depend_on_the_callers_memory(suite *s)
 {
     pawl_store *a     = suite_open(s);
     char        ref[] = "order-1", data[] = "{\"n\":1}", version[] = "1.0";
@@ -122,7 +122,7 @@ static void expect_conflict(suite *s, suite_set *set, pawl_store *store, pawl_ch
     EXPECT(s, suite_text_has(refused.items[0].text, pawl_text_of(version)));
 }
 
-static void a_stale_update_is_refused(suite *s)
+static void an_update_of_another_version_is_refused_and_changes_nothing(suite *s)
 {
     static const int64_t stale[] = {41, 43, 1, 0};
     pawl_store          *a = suite_open(s), *b = suite_open(s);
@@ -144,7 +144,7 @@ static void a_stale_update_is_refused(suite *s)
 }
 
 /* The row hint is no key: after deletes and inserts it may be that of another saga, here with the same version. */
-static void a_hint_of_another_row_changes_nothing(suite *s)
+static void a_wrong_row_hint_in_an_update_never_changes_another_saga(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
@@ -159,7 +159,7 @@ static void a_hint_of_another_row_changes_nothing(suite *s)
     EXPECT_TEXT(s, suite_compact(s, mine.data), TEXT("{\"mine\":1}"));
 }
 
-static void an_update_never_inserts(suite *s)
+static void an_update_of_a_saga_that_does_not_exist_inserts_nothing(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -170,7 +170,7 @@ static void an_update_never_inserts(suite *s)
     EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 7).version, 0);
 }
 
-static void delete_checks_the_version(suite *s)
+static void a_delete_of_another_version_is_refused(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
@@ -190,7 +190,7 @@ static void delete_checks_the_version(suite *s)
                .version = 2);
 }
 
-static void the_first_of_two_writers_wins(suite *s)
+static void of_two_writers_of_one_saga_version_the_first_succeeds(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
@@ -205,7 +205,7 @@ static void the_first_of_two_writers_wins(suite *s)
     EXPECT_TEXT(s, suite_compact(s, load_order(s, a, "order-1").data), TEXT("{\"by\":\"b\"}"));
 }
 
-static void a_duplicate_is_refused_and_the_first_stays(suite *s)
+static void a_second_saga_with_the_same_value_or_id_is_refused_the_first_stays(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
@@ -222,7 +222,7 @@ static void a_duplicate_is_refused_and_the_first_stays(suite *s)
     EXPECT_EQ(s, load_order(s, b, "order-2").version, 0);
 }
 
-static void two_of_a_value_in_one_set_refuse_the_later(suite *s)
+static void of_two_inserts_of_one_value_in_a_commit_the_later_is_refused(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -241,7 +241,7 @@ static void two_of_a_value_in_one_set_refuse_the_later(suite *s)
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 1);
 }
 
-static void a_value_can_be_inserted_afresh_after_delete(suite *s)
+static void a_correlation_value_can_be_used_again_after_its_saga_was_deleted(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
@@ -253,7 +253,7 @@ static void a_value_can_be_inserted_afresh_after_delete(suite *s)
     EXPECT_EQ(s, pawl_uuid_compare(row.id.uuid, suite_uuid(2)), 0);
 }
 
-static void deletes_stand_before_inserts(suite *s)
+static void deletes_of_sagas_are_applied_before_inserts_of_the_same_commit(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
@@ -271,7 +271,7 @@ static void deletes_stand_before_inserts(suite *s)
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 1);
 }
 
-static void a_shorter_state_leaves_no_trace(suite *s)
+static void a_shorter_state_replaces_a_longer_one_completely(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
@@ -290,7 +290,7 @@ static void a_shorter_state_leaves_no_trace(suite *s)
     EXPECT_TEXT(s, suite_compact(s, load_order(s, a, "order-1").data), TEXT("{}"));
 }
 
-static void a_saga_without_correlation_lives_by_its_id(suite *s)
+static void a_saga_without_a_correlation_property_is_found_by_its_id(suite *s)
 {
     pawl_store            *a     = suite_open(s);
     const pawl_saga_table *plain = s->tables[SUITE_PLAIN];
@@ -310,7 +310,7 @@ static void a_saga_without_correlation_lives_by_its_id(suite *s)
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_PLAIN), 1);
 }
 
-static void saga_types_do_not_see_one_another(suite *s)
+static void sagas_of_different_types_are_independent(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_insert_order(s, a, 1, "ref-1");
@@ -332,7 +332,7 @@ static void saga_types_do_not_see_one_another(suite *s)
 }
 
 /* Changes of two tables alternate. */
-static void sagas_of_two_types_are_changed_in_one_set(suite *s)
+static void sagas_of_two_types_can_be_changed_in_one_commit(suite *s)
 {
     pawl_store *a       = suite_open(s);
     suite_set   inserts = suite_changes(s), updates = suite_changes(s), deletes = suite_changes(s);
@@ -356,7 +356,7 @@ static void sagas_of_two_types_are_changed_in_one_set(suite *s)
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_PLAIN), 1);
 }
 
-static void many_are_loaded_at_once(suite *s)
+static void a_thousand_sagas_can_be_loaded_in_one_call_repeated_ones_too(suite *s)
 {
     enum { COUNT = 1000 };
     pawl_store    *a      = suite_open(s);
@@ -386,7 +386,7 @@ static void many_are_loaded_at_once(suite *s)
 }
 
 /* A value of maximum length is found only by the same value, not by a longer one, however many values are looked up. */
-static void a_longer_value_finds_no_saga(suite *s)
+static void a_correlation_value_does_not_find_a_saga_with_a_shorter_value(suite *s)
 {
     enum { COUNT = 40 };
     static const char *const characters[] = {"x", "\xc3\xa4", "\xf0\x9f\x98\x80"};
@@ -411,7 +411,7 @@ static void a_longer_value_finds_no_saga(suite *s)
     }
 }
 
-static void a_state_is_seen_by_the_saga_reads_alone(suite *s)
+static void a_sagas_state_is_returned_by_reads_of_sagas_only(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
@@ -427,30 +427,43 @@ static void a_state_is_seen_by_the_saga_reads_alone(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"S1 nothing is version zero, not an error", nothing_is_version_zero},
-    {"S2 S4 S5 S6 S24 insert starts at one and update raises by one",
-     insert_starts_at_one_and_update_raises},
-    {"S3 each load is a fresh copy", each_load_is_a_fresh_copy},
-    {"S3 what was written is a copy", what_was_written_is_a_copy},
-    {"S7 a stale update is refused and changes nothing", a_stale_update_is_refused},
-    {"S7 a hint of another row changes nothing", a_hint_of_another_row_changes_nothing},
-    {"S7 S12 an update never inserts", an_update_never_inserts},
-    {"S13 S14 delete checks the version", delete_checks_the_version},
-    {"S9 the first of two writers wins", the_first_of_two_writers_wins},
-    {"S10 S11 a duplicate is refused and the first row stays",
-     a_duplicate_is_refused_and_the_first_stays},
-    {"S10 two of a value in one set refuse the later", two_of_a_value_in_one_set_refuse_the_later},
-    {"S12 a value can be inserted afresh after delete",
-     a_value_can_be_inserted_afresh_after_delete},
-    {"E35 S12 deletes stand before inserts in one set", deletes_stand_before_inserts},
-    {"S15 a shorter state leaves no trace of the longer", a_shorter_state_leaves_no_trace},
-    {"S19 a saga without correlation lives by its id", a_saga_without_correlation_lives_by_its_id},
-    {"S28 saga types do not see one another", saga_types_do_not_see_one_another},
-    {"S28 S16 sagas of two types are changed in one set",
-     sagas_of_two_types_are_changed_in_one_set},
-    {"S16 D19 a value that is longer by a character finds no saga", a_longer_value_finds_no_saga},
-    {"S30 a state is seen by the saga reads alone", a_state_is_seen_by_the_saga_reads_alone},
-    {"S16 many are loaded at once, missing ones and doubles too", many_are_loaded_at_once},
+    {"S1 loading a saga that does not exist returns version 0, not an error",
+     loading_a_saga_that_does_not_exist_returns_version_0_not_an_error},
+    {"S2 S4 S5 S6 S24 an inserted saga has version 1, and each update adds 1",
+     an_inserted_saga_has_version_1_and_each_update_adds_1},
+    {"S3 each load returns its own copy of a saga", each_load_returns_its_own_copy_of_a_saga},
+    {"S3 a saga that was written does not depend on the caller's memory",
+     a_saga_that_was_written_does_not_depend_on_the_callers_memory},
+    {"S7 an update of another version is refused and changes nothing",
+     an_update_of_another_version_is_refused_and_changes_nothing},
+    {"S7 a wrong row hint in an update never changes another saga",
+     a_wrong_row_hint_in_an_update_never_changes_another_saga},
+    {"S7 S12 an update of a saga that does not exist inserts nothing",
+     an_update_of_a_saga_that_does_not_exist_inserts_nothing},
+    {"S13 S14 a delete of another version is refused", a_delete_of_another_version_is_refused},
+    {"S9 of two writers of one saga version the first succeeds",
+     of_two_writers_of_one_saga_version_the_first_succeeds},
+    {"S10 S11 a second saga with the same value or id is refused, the first stays",
+     a_second_saga_with_the_same_value_or_id_is_refused_the_first_stays},
+    {"S10 of two inserts of one value in a commit the later is refused",
+     of_two_inserts_of_one_value_in_a_commit_the_later_is_refused},
+    {"S12 a correlation value can be used again after its saga was deleted",
+     a_correlation_value_can_be_used_again_after_its_saga_was_deleted},
+    {"E35 S12 deletes of sagas are applied before inserts of the same commit",
+     deletes_of_sagas_are_applied_before_inserts_of_the_same_commit},
+    {"S15 a shorter state replaces a longer one completely",
+     a_shorter_state_replaces_a_longer_one_completely},
+    {"S19 a saga without a correlation property is found by its id",
+     a_saga_without_a_correlation_property_is_found_by_its_id},
+    {"S28 sagas of different types are independent", sagas_of_different_types_are_independent},
+    {"S28 S16 sagas of two types can be changed in one commit",
+     sagas_of_two_types_can_be_changed_in_one_commit},
+    {"S16 D19 a correlation value does not find a saga with a shorter value",
+     a_correlation_value_does_not_find_a_saga_with_a_shorter_value},
+    {"S30 a saga's state is returned by reads of sagas only",
+     a_sagas_state_is_returned_by_reads_of_sagas_only},
+    {"S16 a thousand sagas can be loaded in one call, repeated ones, too",
+     a_thousand_sagas_can_be_loaded_in_one_call_repeated_ones_too},
 };
 
 const suite_cases cases_saga = SUITE_CASES("saga", cases);

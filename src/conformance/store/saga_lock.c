@@ -14,7 +14,7 @@ static void begin(suite *s, pawl_store **a, pawl_store **b)
     *a = suite_open(s);
     *b = suite_open(s);
     if ((pawl_store_promises(*a) & PAWL_STORE_ROW_LOCKS) == 0)
-        suite_not_applicable(s, "the store has no row locks; versions alone decide");
+        suite_not_applicable(s, "the store does not promise PAWL_STORE_ROW_LOCKS");
     for (unsigned i = 1; i <= 4; i++)
         suite_send(s, *a, QUEUE, suite_printf(s, "m-%u", i).data, SUITE_NOW);
     suite_insert_order(s, *a, 1, "order-1");
@@ -59,7 +59,7 @@ static void finish(suite *s, pawl_store *store, int64_t seq, const pawl_saga_row
     COMMIT(&set, store);
 }
 
-static void a_locked_row_is_busy_until_the_commit(suite *s)
+static void a_locked_saga_is_reported_as_locked_to_other_workers_until_the_commit(suite *s)
 {
     pawl_store *a, *b;
     begin(s, &a, &b);
@@ -85,7 +85,7 @@ static void a_locked_row_is_busy_until_the_commit(suite *s)
 }
 
 /* A load has free, locked, missing and duplicate rows. */
-static void each_row_is_answered_for_itself(suite *s)
+static void a_load_reports_for_each_saga_whether_it_is_free_locked_or_missing(suite *s)
 {
     enum { COUNT = 6 };
     static const char *const        refs[COUNT]      = {"order-2", "order-9", "order-1",
@@ -118,7 +118,7 @@ static void each_row_is_answered_for_itself(suite *s)
     release(s, a, of_a);
 }
 
-static void a_lock_holds_by_every_key(suite *s)
+static void a_locked_saga_is_locked_by_whichever_property_it_is_loaded(suite *s)
 {
     pawl_store *a, *b;
     pawl_value  id = pawl_value_uuid(suite_uuid(5)), number = pawl_value_integer(55);
@@ -140,7 +140,7 @@ static void a_lock_holds_by_every_key(suite *s)
     release(s, b, of_b);
 }
 
-static void a_lock_ends_with_a_release_and_with_its_worker(suite *s)
+static void a_sagas_lock_ends_when_its_message_is_released_or_its_worker_closed(suite *s)
 {
     pawl_store *a, *b;
     begin(s, &a, &b);
@@ -166,7 +166,7 @@ static void save(suite *s, pawl_store *store, const pawl_saga_row *row)
 }
 
 /* A batch of timeouts has no claims in the queue. */
-static void a_lock_ends_with_a_commit_that_settles_no_message(suite *s)
+static void a_sagas_lock_ends_with_a_commit_that_settles_no_message_too(suite *s)
 {
     pawl_store *a, *b;
     begin(s, &a, &b);
@@ -187,7 +187,7 @@ static void a_lock_ends_with_a_commit_that_settles_no_message(suite *s)
 }
 
 /* An outdated version is found without a lock, so the refusal does not wait. */
-static void a_conflict_does_not_wait_for_a_lock(suite *s)
+static void a_version_conflict_is_reported_without_waiting_for_a_sagas_lock(suite *s)
 {
     pawl_store *a, *b;
     begin(s, &a, &b);
@@ -219,14 +219,18 @@ static void a_conflict_does_not_wait_for_a_lock(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"S32 S9 a locked row is busy until the commit", a_locked_row_is_busy_until_the_commit},
-    {"S32 S16 each row of a load is answered for itself", each_row_is_answered_for_itself},
-    {"S32 S22 a lock holds by every key", a_lock_holds_by_every_key},
-    {"S32 E16 a lock ends with a release and with its worker",
-     a_lock_ends_with_a_release_and_with_its_worker},
-    {"S32 a lock ends with a commit that settles no message, and its holder does not wait for it",
-     a_lock_ends_with_a_commit_that_settles_no_message},
-    {"S32 S9 a conflict does not wait for a lock", a_conflict_does_not_wait_for_a_lock},
+    {"S32 S9 a locked saga is reported as locked to other workers until the commit",
+     a_locked_saga_is_reported_as_locked_to_other_workers_until_the_commit},
+    {"S32 S16 a load reports for each saga whether it is free, locked or missing",
+     a_load_reports_for_each_saga_whether_it_is_free_locked_or_missing},
+    {"S32 S22 a locked saga is locked by whichever property it is loaded",
+     a_locked_saga_is_locked_by_whichever_property_it_is_loaded},
+    {"S32 E16 a saga's lock ends when its message is released or its worker closed",
+     a_sagas_lock_ends_when_its_message_is_released_or_its_worker_closed},
+    {"S32 a saga's lock ends with a commit that settles no message, too",
+     a_sagas_lock_ends_with_a_commit_that_settles_no_message_too},
+    {"S32 S9 a version conflict is reported without waiting for a saga's lock",
+     a_version_conflict_is_reported_without_waiting_for_a_sagas_lock},
 };
 
-const suite_cases cases_saga_lock = SUITE_CASES("saga_lock", cases);
+const suite_cases cases_saga_lock = SUITE_CASES("saga lock", cases);

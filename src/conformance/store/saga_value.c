@@ -39,7 +39,7 @@ static void expect_all_found(suite *s, suite_table table, const pawl_value *valu
     EXPECT_EQ(s, suite_saga_count(s, a, table), (int64_t)count);
 }
 
-static void integers_of_64_bits_match(suite *s)
+static void a_saga_is_found_by_any_64_bit_integer_as_correlation_value(suite *s)
 {
     pawl_value values[] = {
         pawl_value_integer(INT64_MIN),
@@ -55,7 +55,7 @@ static void integers_of_64_bits_match(suite *s)
     expect_all_found(s, SUITE_TICKET, values, sizeof values / sizeof values[0]);
 }
 
-static void uuids_match(suite *s)
+static void a_saga_is_found_by_a_uuid_as_correlation_value(suite *s)
 {
     pawl_uuid ones = {{0}};
     for (size_t i = 0; i < 16; i++)
@@ -65,7 +65,7 @@ static void uuids_match(suite *s)
     expect_all_found(s, SUITE_PARCEL, values, sizeof values / sizeof values[0]);
 }
 
-static void times_match_to_the_microsecond(suite *s)
+static void a_saga_is_found_by_a_time_as_correlation_value_to_the_microsecond(suite *s)
 {
     pawl_value values[] = {
         pawl_value_time(SUITE_NOW),
@@ -79,7 +79,7 @@ static void times_match_to_the_microsecond(suite *s)
     expect_all_found(s, SUITE_ALARM, values, sizeof values / sizeof values[0]);
 }
 
-static void texts_match_byte_for_byte(suite *s)
+static void correlation_texts_are_compared_byte_for_byte(suite *s)
 {
     pawl_value values[] = {
         pawl_value_text(TEXT("order")),
@@ -106,7 +106,7 @@ static void texts_match_byte_for_byte(suite *s)
     expect_all_found(s, SUITE_ORDER, values, sizeof values / sizeof values[0]);
 }
 
-static void texts_of_200_characters_match(suite *s)
+static void correlation_texts_of_200_characters_are_compared_completely(suite *s)
 {
     /* Different only in the last character, of one and of four bytes each. */
     pawl_text  small    = suite_repeat(s, TEXT("x"), 199);
@@ -120,7 +120,7 @@ static void texts_of_200_characters_match(suite *s)
     expect_all_found(s, SUITE_ORDER, values, sizeof values / sizeof values[0]);
 }
 
-static void values_out_of_bounds_are_refused(suite *s)
+static void a_correlation_text_that_is_too_long_or_invalid_is_refused(suite *s)
 {
     pawl_store *a     = suite_open(s);
     pawl_text   bad[] = {suite_repeat(s, TEXT("\xc3\xb6"), 201), PAWL_TEXT_INIT("a\0b"),
@@ -152,7 +152,7 @@ static pawl_saga_row by_number(suite *s, pawl_store *store, int64_t number)
     return suite_load(s, store, SUITE_MOVE, PAWL_SAGA_BY_TRANSITIONAL, pawl_value_integer(number));
 }
 
-static void the_transitional_value_follows_each_update(suite *s)
+static void an_update_changes_the_transitional_value_never_the_main_value(suite *s)
 {
     pawl_store *a    = suite_open(s);
     pawl_value  main = pawl_value_text(TEXT("move-1"));
@@ -177,7 +177,7 @@ static void the_transitional_value_follows_each_update(suite *s)
     EXPECT_EQ(s, suite_load(s, a, SUITE_MOVE, PAWL_SAGA_BY_MAIN, main).version, 4);
 }
 
-static void the_transitional_value_is_unique(suite *s)
+static void a_transitional_value_is_unique_among_the_sagas_of_a_type(suite *s)
 {
     pawl_store *a = suite_open(s);
     insert(s, a, SUITE_SHIFT, 1, pawl_value_integer(1), pawl_value_text(TEXT("new-1")));
@@ -198,7 +198,7 @@ static void the_transitional_value_is_unique(suite *s)
 }
 
 /* In separate groups: the first gets the value. */
-static void of_two_updates_one_takes_the_value(suite *s)
+static void of_two_updates_to_one_transitional_value_in_a_commit_the_first_succeeds(suite *s)
 {
     pawl_store *a = suite_open(s);
     insert(s, a, SUITE_SHIFT, 1, pawl_value_integer(1), pawl_value_text(TEXT("old-1")));
@@ -221,7 +221,7 @@ static void of_two_updates_one_takes_the_value(suite *s)
     }
 }
 
-static void null_transitional_values_never_collide(suite *s)
+static void sagas_without_a_transitional_value_do_not_conflict(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned i = 1; i <= 3; i++)
@@ -236,7 +236,7 @@ static void null_transitional_values_never_collide(suite *s)
               0);
 }
 
-static void a_deleted_rows_values_are_free_in_the_same_set(suite *s)
+static void a_deleted_sagas_values_can_be_inserted_in_the_same_commit(suite *s)
 {
     pawl_store *a = suite_open(s);
     insert(s, a, SUITE_MOVE, 1, pawl_value_text(TEXT("move-1")), pawl_value_integer(7));
@@ -249,7 +249,7 @@ static void a_deleted_rows_values_are_free_in_the_same_set(suite *s)
     EXPECT_EQ(s, pawl_uuid_compare(by_number(s, a, 7).id.uuid, suite_uuid(2)), 0);
 }
 
-static void state_keeps_text_and_numbers(suite *s)
+static void a_sagas_state_keeps_its_texts_and_integers(suite *s)
 {
     static const char *const states[] = {
         "{\"n\":9223372036854775807}",
@@ -278,20 +278,30 @@ static void state_keeps_text_and_numbers(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"S16 D16 integers of 64 bits match", integers_of_64_bits_match},
-    {"S16 uuids match", uuids_match},
-    {"S16 times match to the microsecond", times_match_to_the_microsecond},
-    {"S16 D20 S31 texts match byte for byte", texts_match_byte_for_byte},
-    {"D19 texts of 200 characters match", texts_of_200_characters_match},
-    {"D19 D20 values out of bounds are refused", values_out_of_bounds_are_refused},
-    {"S20 S22 the transitional value follows each update, the main value none",
-     the_transitional_value_follows_each_update},
-    {"S10 S20 D23 the transitional value is unique", the_transitional_value_is_unique},
-    {"S10 S20 D23 of two updates in a set one takes the value", of_two_updates_one_takes_the_value},
-    {"S21 D23 null transitional values never collide", null_transitional_values_never_collide},
-    {"E35 a deleted row's values are free in the same set",
-     a_deleted_rows_values_are_free_in_the_same_set},
-    {"S31 D16 state keeps text and numbers", state_keeps_text_and_numbers},
+    {"S16 D16 a saga is found by any 64-bit integer as correlation value",
+     a_saga_is_found_by_any_64_bit_integer_as_correlation_value},
+    {"S16 a saga is found by a UUID as correlation value",
+     a_saga_is_found_by_a_uuid_as_correlation_value},
+    {"S16 a saga is found by a time as correlation value, to the microsecond",
+     a_saga_is_found_by_a_time_as_correlation_value_to_the_microsecond},
+    {"S16 D20 S31 correlation texts are compared byte for byte",
+     correlation_texts_are_compared_byte_for_byte},
+    {"D19 correlation texts of 200 characters are compared completely",
+     correlation_texts_of_200_characters_are_compared_completely},
+    {"D19 D20 a correlation text that is too long or invalid is refused",
+     a_correlation_text_that_is_too_long_or_invalid_is_refused},
+    {"S20 S22 an update changes the transitional value, never the main value",
+     an_update_changes_the_transitional_value_never_the_main_value},
+    {"S10 S20 D23 a transitional value is unique among the sagas of a type",
+     a_transitional_value_is_unique_among_the_sagas_of_a_type},
+    {"S10 S20 D23 of two updates to one transitional value in a commit the first succeeds",
+     of_two_updates_to_one_transitional_value_in_a_commit_the_first_succeeds},
+    {"S21 D23 sagas without a transitional value do not conflict",
+     sagas_without_a_transitional_value_do_not_conflict},
+    {"E35 a deleted saga's values can be inserted in the same commit",
+     a_deleted_sagas_values_can_be_inserted_in_the_same_commit},
+    {"S31 D16 a saga's state keeps its texts and integers",
+     a_sagas_state_keeps_its_texts_and_integers},
 };
 
 const suite_cases cases_saga_value = SUITE_CASES("saga value", cases);

@@ -37,7 +37,7 @@ static pawl_scan_row *three_of(suite *s, pawl_store *store, pawl_scan_kind kind)
     return all.items;
 }
 
-static void sagas_are_scanned_by_id(suite *s)
+static void a_scan_returns_all_sagas_of_a_type_by_id(suite *s)
 {
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, page_of(s, a, PAWL_SCAN_SAGAS, NULL, 0).count, 0);
@@ -58,7 +58,7 @@ static void sagas_are_scanned_by_id(suite *s)
     }
 }
 
-static void messages_of_all_queues_are_scanned(suite *s)
+static void a_scan_returns_the_messages_of_all_queues(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
@@ -76,7 +76,7 @@ static void messages_of_all_queues_are_scanned(suite *s)
     }
 }
 
-static void timeouts_are_scanned_by_id(suite *s)
+static void a_scan_returns_all_timeouts_by_id(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned number = 3; number >= 1; number--)
@@ -94,7 +94,7 @@ static void timeouts_are_scanned_by_id(suite *s)
     }
 }
 
-static void outbox_rows_are_scanned_until_they_are_done(suite *s)
+static void a_scan_returns_all_outbox_rows_that_are_not_delivered(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned number = 1; number <= 4; number++)
@@ -113,7 +113,7 @@ static void outbox_rows_are_scanned_until_they_are_done(suite *s)
     }
 }
 
-static void events_and_folds_are_scanned(suite *s)
+static void a_scan_returns_all_events_and_stream_snapshots(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned number = 1; number <= 3; number++) {
@@ -140,7 +140,7 @@ static void events_and_folds_are_scanned(suite *s)
     }
 }
 
-static void checkpoints_are_scanned_by_name(suite *s)
+static void a_scan_returns_all_checkpoints_by_name(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned number = 3; number >= 1; number--)
@@ -153,7 +153,7 @@ static void checkpoints_are_scanned_by_name(suite *s)
     }
 }
 
-static void rows_of_all_aggregators_are_scanned(suite *s)
+static void a_scan_returns_the_messages_of_all_aggregators(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned number = 1; number <= 3; number++)
@@ -169,7 +169,7 @@ static void rows_of_all_aggregators_are_scanned(suite *s)
     }
 }
 
-static void dead_letters_are_scanned_by_endpoint_and_id(suite *s)
+static void a_scan_returns_all_dead_letters_by_endpoint_and_message_id(suite *s)
 {
     pawl_store              *a             = suite_open(s);
     static const char *const letters[3][2] = {{"a", "m-1"}, {"a", "m-2"}, {"b", "m-1"}};
@@ -196,16 +196,18 @@ static void dead_letters_are_scanned_by_endpoint_and_id(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"S27 sagas are scanned by id", sagas_are_scanned_by_id},
-    {"E28 messages of all queues are scanned", messages_of_all_queues_are_scanned},
-    {"E13 timeouts are scanned by id", timeouts_are_scanned_by_id},
-    {"O19 outbox rows are scanned until they are done",
-     outbox_rows_are_scanned_until_they_are_done},
-    {"O18 events and folds are scanned", events_and_folds_are_scanned},
-    {"A6 rows of all aggregators are scanned", rows_of_all_aggregators_are_scanned},
-    {"E34 dead letters are scanned by endpoint and id",
-     dead_letters_are_scanned_by_endpoint_and_id},
-    {"O4 checkpoints are scanned by name", checkpoints_are_scanned_by_name},
+    {"S27 a scan returns all sagas of a type, by id", a_scan_returns_all_sagas_of_a_type_by_id},
+    {"E28 a scan returns the messages of all queues", a_scan_returns_the_messages_of_all_queues},
+    {"E13 a scan returns all timeouts, by id", a_scan_returns_all_timeouts_by_id},
+    {"O19 a scan returns all outbox rows that are not delivered",
+     a_scan_returns_all_outbox_rows_that_are_not_delivered},
+    {"O18 a scan returns all events and stream snapshots",
+     a_scan_returns_all_events_and_stream_snapshots},
+    {"A6 a scan returns the messages of all aggregators",
+     a_scan_returns_the_messages_of_all_aggregators},
+    {"E34 a scan returns all dead letters, by endpoint and message id",
+     a_scan_returns_all_dead_letters_by_endpoint_and_message_id},
+    {"O4 a scan returns all checkpoints, by name", a_scan_returns_all_checkpoints_by_name},
 };
 
 const suite_cases cases_scan = SUITE_CASES("scan", cases);

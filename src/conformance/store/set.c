@@ -43,7 +43,7 @@ static void add_update(suite_set *set, unsigned number, int64_t version, pawl_te
         .version = version, .metadata = TEXT("{}"), .data = data, .type_version = TEXT("1.0"));
 }
 
-static void stale_updates_are_refused_alone(suite *s)
+static void of_many_saga_updates_in_a_commit_only_outdated_ones_are_refused(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -60,7 +60,7 @@ static void stale_updates_are_refused_alone(suite *s)
     }
 }
 
-static void stale_deletes_are_refused_alone(suite *s)
+static void of_many_saga_deletes_in_a_commit_only_outdated_ones_are_refused(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -88,7 +88,7 @@ static pawl_text long_state(suite *s)
     return (pawl_text){.data = text, .size = SIZE};
 }
 
-static void long_states_are_kept_among_short_ones(suite *s)
+static void long_and_short_saga_states_can_be_saved_in_one_commit(suite *s)
 {
     pawl_store *a    = suite_open(s);
     suite_set   set  = suite_changes(s);
@@ -104,7 +104,7 @@ static void long_states_are_kept_among_short_ones(suite *s)
     }
 }
 
-static void messages_that_are_there_are_left(suite *s)
+static void of_many_sends_in_a_commit_only_ids_that_are_queued_are_ignored(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -117,7 +117,7 @@ static void messages_that_are_there_are_left(suite *s)
 }
 
 /* Appends the second event of each stream; some streams have no first one. */
-static void streams_without_a_beginning_are_refused_alone(suite *s)
+static void of_many_appends_in_a_commit_only_those_that_leave_a_gap_are_refused(suite *s)
 {
     pawl_store *a     = suite_open(s);
     suite_set   first = suite_changes(s), set = suite_changes(s);
@@ -145,7 +145,7 @@ static pawl_text stream_of(suite *s, unsigned number)
 }
 
 /* Each stream has a different length; all are continued in one set. */
-static void each_stream_goes_on_alone(suite *s)
+static void one_commit_can_append_to_many_streams_each_at_its_own_version(suite *s)
 {
     pawl_store *a     = suite_open(s);
     suite_set   first = suite_changes(s), set = suite_changes(s);
@@ -167,7 +167,7 @@ static void each_stream_goes_on_alone(suite *s)
     }
 }
 
-static void the_later_retry_of_a_timeout_stands(suite *s)
+static void of_two_retries_of_a_timeout_in_one_commit_the_later_counts(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   all = suite_changes(s), set = suite_changes(s);
@@ -188,7 +188,7 @@ static void the_later_retry_of_a_timeout_stands(suite *s)
     EXPECT_EQ(s, rows.items[COUNT - 1].attempts, 7);
 }
 
-static void timeouts_that_are_cancelled_go_alone(suite *s)
+static void of_many_timeouts_only_those_that_a_commit_cancels_are_deleted(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   all = suite_changes(s), set = suite_changes(s);
@@ -221,7 +221,7 @@ static int64_t add_dead_row(suite *s, pawl_store *store, unsigned i)
     return rows.items[0].id;
 }
 
-static void enabled_rows_have_a_line_each(suite *s)
+static void outbox_rows_that_an_operator_retries_in_one_commit_are_each_recorded(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -238,7 +238,7 @@ static void enabled_rows_have_a_line_each(suite *s)
     }
 }
 
-static void rows_that_are_put_back_wait_to_the_microsecond(suite *s)
+static void retried_messages_wait_for_their_due_time_to_the_microsecond(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   all = suite_changes(s), set = suite_changes(s);
@@ -257,7 +257,7 @@ static void rows_that_are_put_back_wait_to_the_microsecond(suite *s)
 }
 
 /* The first item has no value, so a driver must not derive the type from it. */
-static void transitional_times_are_kept_to_the_microsecond(suite *s)
+static void transitional_times_saved_in_one_commit_are_kept_to_the_microsecond(suite *s)
 {
     pawl_store            *a   = suite_open(s);
     suite_set              all = suite_changes(s), set = suite_changes(s);
@@ -284,7 +284,7 @@ static void transitional_times_are_kept_to_the_microsecond(suite *s)
 
 /* Rows are blocked one by one, by id: other rows of the source stay free, and so do rows that were tried or dispatched.
  * An unblock later in the set frees rows of its source again. */
-static void rows_are_held_by_their_ids(suite *s)
+static void outbox_rows_can_be_blocked_by_their_ids(suite *s)
 {
     pawl_store *a    = suite_open(s);
     suite_set   rows = suite_changes(s), set = suite_changes(s);
@@ -321,21 +321,29 @@ static void rows_are_held_by_their_ids(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E35 S7 updates at a version that is past are refused alone", stale_updates_are_refused_alone},
-    {"E35 S14 deletes at another version are refused alone", stale_deletes_are_refused_alone},
-    {"S15 long states are kept among short ones", long_states_are_kept_among_short_ones},
-    {"E35 messages that are there are left, and no others", messages_that_are_there_are_left},
-    {"E35 streams without a beginning are refused alone",
-     streams_without_a_beginning_are_refused_alone},
-    {"E35 O1 each stream goes on alone", each_stream_goes_on_alone},
-    {"E35 the later retry of a timeout stands", the_later_retry_of_a_timeout_stands},
-    {"O12 rows that are enabled in one set have a line each", enabled_rows_have_a_line_each},
-    {"E26 rows that are put back wait to the microsecond",
-     rows_that_are_put_back_wait_to_the_microsecond},
-    {"S16 transitional times of a set are kept to the microsecond",
-     transitional_times_are_kept_to_the_microsecond},
-    {"E13 timeouts that are cancelled go alone", timeouts_that_are_cancelled_go_alone},
-    {"O14 rows are held by their ids", rows_are_held_by_their_ids},
+    {"E35 S7 of many saga updates in a commit only outdated ones are refused",
+     of_many_saga_updates_in_a_commit_only_outdated_ones_are_refused},
+    {"E35 S14 of many saga deletes in a commit only outdated ones are refused",
+     of_many_saga_deletes_in_a_commit_only_outdated_ones_are_refused},
+    {"S15 long and short saga states can be saved in one commit",
+     long_and_short_saga_states_can_be_saved_in_one_commit},
+    {"E35 of many sends in a commit only ids that are queued are ignored",
+     of_many_sends_in_a_commit_only_ids_that_are_queued_are_ignored},
+    {"E35 of many appends in a commit only those that leave a gap are refused",
+     of_many_appends_in_a_commit_only_those_that_leave_a_gap_are_refused},
+    {"E35 O1 one commit can append to many streams, each at its own version",
+     one_commit_can_append_to_many_streams_each_at_its_own_version},
+    {"E35 of two retries of a timeout in one commit the later counts",
+     of_two_retries_of_a_timeout_in_one_commit_the_later_counts},
+    {"O12 outbox rows that an operator retries in one commit are each recorded",
+     outbox_rows_that_an_operator_retries_in_one_commit_are_each_recorded},
+    {"E26 retried messages wait for their due time to the microsecond",
+     retried_messages_wait_for_their_due_time_to_the_microsecond},
+    {"S16 transitional times saved in one commit are kept to the microsecond",
+     transitional_times_saved_in_one_commit_are_kept_to_the_microsecond},
+    {"E13 of many timeouts only those that a commit cancels are deleted",
+     of_many_timeouts_only_those_that_a_commit_cancels_are_deleted},
+    {"O14 outbox rows can be blocked by their ids", outbox_rows_can_be_blocked_by_their_ids},
 };
 
 const suite_cases cases_set = SUITE_CASES("set", cases);

@@ -24,7 +24,7 @@ static void fill(suite *s, pawl_store *store, unsigned count)
     }
 }
 
-static void a_snapshot_of_20000_rows_is_removed_at_once(suite *s)
+static void a_leased_batch_of_20_000_messages_is_removed_completely_or_not_at_all(suite *s)
 {
     enum { COUNT = 20000 };
     pawl_store *a = suite_open(s);
@@ -47,7 +47,7 @@ static void a_snapshot_of_20000_rows_is_removed_at_once(suite *s)
     EXPECT_EQ(s, suite_rows(s, a, BILLS).count, 0);
 }
 
-static void bodies_of_a_megabyte_are_kept(suite *s)
+static void message_bodies_of_a_megabyte_are_kept_byte_for_byte(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     pawl_message sent = suite_message(s, TEXT("m-1"));
@@ -133,18 +133,18 @@ static void try_body_sizes(suite *s, pawl_change_kind kind)
     EXPECT_MESSAGE(s, &found, &sent);
 }
 
-static void queued_bodies_reach_their_limit(suite *s)
+static void a_queued_messages_body_is_accepted_up_to_its_limit_refused_above(suite *s)
 {
     try_body_sizes(s, pawl_change_queue_send);
 }
 
-static void bodies_in_the_outbox_reach_their_limit(suite *s)
+static void an_outbox_rows_body_is_accepted_up_to_its_limit_refused_above(suite *s)
 {
     try_body_sizes(s, pawl_change_outbox_add);
 }
 
 /* Together more than one packet of any server can hold. */
-static void five_bodies_at_their_limit_are_sent_together(suite *s)
+static void five_messages_of_the_maximum_size_can_be_sent_in_one_commit(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     pawl_message sent = suite_message(s, TEXT("m-1"));
@@ -164,7 +164,7 @@ static void five_bodies_at_their_limit_are_sent_together(suite *s)
 }
 
 /* Bodies grow, so a buffer that fits the first does not fit the last. */
-static void bodies_that_grow_are_sent_together(suite *s)
+static void messages_with_bodies_of_growing_size_can_be_sent_in_one_commit(suite *s)
 {
     enum { COUNT = 64 };
     pawl_store  *a    = suite_open(s);
@@ -186,17 +186,17 @@ static void bodies_that_grow_are_sent_together(suite *s)
     }
 }
 
-static void aggregated_bodies_reach_their_limit(suite *s)
+static void an_aggregators_message_body_is_accepted_up_to_its_limit_refused_above(suite *s)
 {
     try_body_sizes(s, pawl_change_aggregator_add);
 }
 
-static void dead_bodies_reach_their_limit(suite *s)
+static void a_dead_letters_body_is_accepted_up_to_its_limit_refused_above(suite *s)
 {
     try_body_sizes(s, pawl_change_dead_set);
 }
 
-static void a_state_of_a_megabyte_is_kept(suite *s)
+static void a_sagas_state_of_a_megabyte_is_kept(suite *s)
 {
     pawl_store *a    = suite_open(s);
     pawl_text   pad  = suite_repeat(s, TEXT("0123456789abcdef"), MEGABYTE / 16);
@@ -208,7 +208,7 @@ static void a_state_of_a_megabyte_is_kept(suite *s)
     EXPECT_TEXT(s, suite_compact(s, suite_load_id(s, a, SUITE_ORDER, 1).data), data);
 }
 
-static void a_stream_snapshot_of_its_limit_is_kept(suite *s)
+static void a_stream_snapshot_of_the_maximum_size_is_kept(suite *s)
 {
     pawl_store *a    = suite_open(s);
     pawl_text   name = suite_repeat(s, TEXT("n"), PAWL_STREAM_SIZE_MAX);
@@ -227,7 +227,7 @@ static void a_stream_snapshot_of_its_limit_is_kept(suite *s)
 }
 
 /* Claim, inbox entry, save, send and settle in one commit, as the engine does. */
-static void a_batch_of_4096_units_commits(suite *s)
+static void a_commit_of_4_096_units_is_applied_except_for_refused_units(suite *s)
 {
     enum { COUNT = PAWL_BATCH_MESSAGES_MAX };
     pawl_store *a     = suite_open(s);
@@ -328,7 +328,7 @@ static void release_all(suite *s, pawl_store *store, const pawl_queue_rows *rows
 }
 
 /* A claim ends with the first row that reaches its size limit, or with all rows. */
-static void a_claim_ends_with_the_row_that_makes_its_size(suite *s)
+static void a_claim_ends_with_the_message_that_reaches_its_size_limit(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open(s);
     pawl_message sent[CLAIMED_MAX];
@@ -350,7 +350,7 @@ static void a_claim_ends_with_the_row_that_makes_its_size(suite *s)
 
 /* Rows after the size limit are not claimed: this handle gets them with its next claim, another handle after the
  * commit. */
-static void rows_behind_the_size_of_a_claim_are_free(suite *s)
+static void messages_beyond_a_claims_size_limit_stay_free(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open(s);
     pawl_message sent[CLAIMED_MAX];
@@ -402,7 +402,7 @@ static void expect_row(suite *s, const pawl_message *message, size_t at)
     EXPECT_EQ(s, PAWL_MESSAGE_SIZE(message), PAGED_SIZE);
 }
 
-static void a_page_of_a_queue_ends_by_its_size(suite *s)
+static void a_page_of_queued_messages_ends_at_its_size_limit(suite *s)
 {
     pawl_store         *a     = suite_open(s);
     pawl_queue_messages page  = {.is_cut = true};
@@ -430,7 +430,7 @@ static void a_page_of_a_queue_ends_by_its_size(suite *s)
     EXPECT(s, pages > 1);
 }
 
-static void a_page_of_dead_letters_ends_by_its_size(suite *s)
+static void a_page_of_dead_letters_ends_at_its_size_limit(suite *s)
 {
     pawl_store     *a     = suite_open(s);
     pawl_dead_rows  page  = {.is_cut = true};
@@ -452,7 +452,7 @@ static void a_page_of_dead_letters_ends_by_its_size(suite *s)
     EXPECT(s, pages > 1);
 }
 
-static void retried_messages_end_by_their_size(suite *s)
+static void a_list_of_retried_messages_ends_at_its_size_limit(suite *s)
 {
     pawl_store        *a     = suite_open(s);
     pawl_queue_rows    rows  = {.count = 0};
@@ -476,27 +476,37 @@ static void retried_messages_end_by_their_size(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"A12 A13 a snapshot of 20,000 rows is removed at once or not at all",
-     a_snapshot_of_20000_rows_is_removed_at_once},
-    {"E26 O24 bodies of a megabyte are kept byte for byte", bodies_of_a_megabyte_are_kept},
-    {"E26 D19 a queued body reaches its limit and no byte more", queued_bodies_reach_their_limit},
-    {"E35 D19 five bodies at their limit are sent together",
-     five_bodies_at_their_limit_are_sent_together},
-    {"E35 bodies that grow are sent together", bodies_that_grow_are_sent_together},
-    {"O24 D19 a body in the outbox reaches its limit and no byte more",
-     bodies_in_the_outbox_reach_their_limit},
-    {"A1 D19 an aggregated body reaches its limit and no byte more",
-     aggregated_bodies_reach_their_limit},
-    {"E26 D19 a dead body reaches its limit and no byte more", dead_bodies_reach_their_limit},
-    {"a claim ends with the row that makes its size",
-     a_claim_ends_with_the_row_that_makes_its_size},
-    {"rows behind the size of a claim are free", rows_behind_the_size_of_a_claim_are_free},
-    {"E26 a page of a queue ends by its size", a_page_of_a_queue_ends_by_its_size},
-    {"E34 a page of dead letters ends by its size", a_page_of_dead_letters_ends_by_its_size},
-    {"E3 retried messages end by their size", retried_messages_end_by_their_size},
-    {"S15 a state of a megabyte is kept", a_state_of_a_megabyte_is_kept},
-    {"O18 a stream's snapshot of its limit is kept", a_stream_snapshot_of_its_limit_is_kept},
-    {"E35 a batch of 4,096 units commits, less what is refused", a_batch_of_4096_units_commits},
+    {"A12 A13 a leased batch of 20,000 messages is removed completely or not at all",
+     a_leased_batch_of_20_000_messages_is_removed_completely_or_not_at_all},
+    {"E26 O24 message bodies of a megabyte are kept byte for byte",
+     message_bodies_of_a_megabyte_are_kept_byte_for_byte},
+    {"E26 D19 a queued message's body is accepted up to its limit, refused above",
+     a_queued_messages_body_is_accepted_up_to_its_limit_refused_above},
+    {"E35 D19 five messages of the maximum size can be sent in one commit",
+     five_messages_of_the_maximum_size_can_be_sent_in_one_commit},
+    {"E35 messages with bodies of growing size can be sent in one commit",
+     messages_with_bodies_of_growing_size_can_be_sent_in_one_commit},
+    {"O24 D19 an outbox row's body is accepted up to its limit, refused above",
+     an_outbox_rows_body_is_accepted_up_to_its_limit_refused_above},
+    {"A1 D19 an aggregator's message body is accepted up to its limit, refused above",
+     an_aggregators_message_body_is_accepted_up_to_its_limit_refused_above},
+    {"E26 D19 a dead letter's body is accepted up to its limit, refused above",
+     a_dead_letters_body_is_accepted_up_to_its_limit_refused_above},
+    {"a claim ends with the message that reaches its size limit",
+     a_claim_ends_with_the_message_that_reaches_its_size_limit},
+    {"messages beyond a claim's size limit stay free",
+     messages_beyond_a_claims_size_limit_stay_free},
+    {"E26 a page of queued messages ends at its size limit",
+     a_page_of_queued_messages_ends_at_its_size_limit},
+    {"E34 a page of dead letters ends at its size limit",
+     a_page_of_dead_letters_ends_at_its_size_limit},
+    {"E3 a list of retried messages ends at its size limit",
+     a_list_of_retried_messages_ends_at_its_size_limit},
+    {"S15 a saga's state of a megabyte is kept", a_sagas_state_of_a_megabyte_is_kept},
+    {"O18 a stream snapshot of the maximum size is kept",
+     a_stream_snapshot_of_the_maximum_size_is_kept},
+    {"E35 a commit of 4,096 units is applied, except for refused units",
+     a_commit_of_4_096_units_is_applied_except_for_refused_units},
 };
 
 const suite_cases cases_size = SUITE_CASES("size", cases);

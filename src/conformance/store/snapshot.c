@@ -30,7 +30,7 @@ static int64_t *ids_of(suite *s, const pawl_leased_batch *taken)
     return ids;
 }
 
-static void a_snapshot_leases_what_it_returns(suite *s)
+static void a_leased_batch_leases_the_messages_that_it_returns(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     fill(s, a, 3);
@@ -47,7 +47,7 @@ static void a_snapshot_leases_what_it_returns(suite *s)
     }
 }
 
-static void a_second_snapshot_is_empty_until_the_lease_ends(suite *s)
+static void messages_of_a_leased_batch_are_in_no_other_until_the_lease_ends(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     fill(s, a, 2);
@@ -60,7 +60,7 @@ static void a_second_snapshot_is_empty_until_the_lease_ends(suite *s)
     EXPECT_EQ(s, rows.items[1].lease_expires, SUITE_NOW + 2 * SUITE_LEASE);
 }
 
-static void unknown_types_are_counted_and_stay(suite *s)
+static void messages_of_unknown_types_are_counted_and_stay_when_a_batch_is_removed(suite *s)
 {
     pawl_store *a = suite_open(s);
     add(s, a, "key-0", "PlaceOrder");
@@ -84,7 +84,7 @@ static void unknown_types_are_counted_and_stay(suite *s)
     EXPECT_EQ(s, taken.unresolved, 2);
 }
 
-static void removal_takes_exactly_the_captured_rows(suite *s)
+static void removing_a_leased_batch_deletes_its_messages_and_no_others(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     fill(s, a, 3);
@@ -99,7 +99,7 @@ static void removal_takes_exactly_the_captured_rows(suite *s)
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 1);
 }
 
-static void removal_is_all_or_none(suite *s)
+static void a_leased_batch_is_removed_completely_or_not_at_all(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     fill(s, a, 3);
@@ -123,7 +123,7 @@ static void removal_is_all_or_none(suite *s)
     EXPECT_EQ(s, suite_counts(s, b, BILLS, SUITE_NOW).all, 1);
 }
 
-static void a_lost_lease_cannot_remove(suite *s)
+static void a_leased_batch_cannot_be_removed_after_another_session_leased_it(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     fill(s, a, 2);
@@ -137,7 +137,7 @@ static void a_lost_lease_cannot_remove(suite *s)
     EXPECT_EQ(s, suite_counts(s, b, BILLS, SUITE_NOW).all, 0);
 }
 
-static void an_expired_lease_nobody_took_still_removes(suite *s)
+static void an_expired_leased_batch_can_be_removed_if_nobody_leased_it_since(suite *s)
 {
     pawl_store *a = suite_open(s);
     fill(s, a, 2);
@@ -150,7 +150,7 @@ static void an_expired_lease_nobody_took_still_removes(suite *s)
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
 }
 
-static void without_a_session_ids_that_are_gone_are_ignored(suite *s)
+static void a_removal_without_a_session_ignores_ids_that_do_not_exist(suite *s)
 {
     pawl_store *a = suite_open(s);
     fill(s, a, 3);
@@ -167,7 +167,7 @@ static void without_a_session_ids_that_are_gone_are_ignored(suite *s)
     EXPECT_TEXT(s, rows.items[0].key, TEXT("key-1"));
 }
 
-static void release_frees_exactly_the_sessions_rows(suite *s)
+static void a_release_frees_the_messages_of_its_session_and_no_others(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     fill(s, a, 2);
@@ -186,7 +186,7 @@ static void release_frees_exactly_the_sessions_rows(suite *s)
 }
 
 /* A session may lease rows of several partitions; each is released on its own. */
-static void release_leaves_the_sessions_rows_of_other_partitions(suite *s)
+static void a_release_leaves_the_sessions_messages_of_other_partitions_leased(suite *s)
 {
     pawl_store *a     = suite_open(s);
     pawl_text   other = TEXT("Other");
@@ -201,7 +201,7 @@ static void release_leaves_the_sessions_rows_of_other_partitions(suite *s)
     EXPECT_EQ(s, pawl_uuid_compare(rows.items[0].session.uuid, suite_uuid(70)), 0);
 }
 
-static void a_snapshot_may_be_bounded(suite *s)
+static void a_leased_batch_can_be_limited_by_number_and_by_highest_id(suite *s)
 {
     pawl_store *a = suite_open(s);
     fill(s, a, 6);
@@ -227,7 +227,7 @@ static void a_snapshot_may_be_bounded(suite *s)
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).ready, 2);
 }
 
-static void a_refused_removal_keeps_the_lease(suite *s)
+static void a_refused_removal_of_a_leased_batch_keeps_its_lease(suite *s)
 {
     pawl_store *a = suite_open(s);
     fill(s, a, 2);
@@ -245,7 +245,7 @@ static void a_refused_removal_keeps_the_lease(suite *s)
 }
 
 /* Counts rows of other types, also after the claim's limit; with id_max only rows up to that id. */
-static void a_bounded_snapshot_counts_what_it_leaves(suite *s)
+static void a_limited_leased_batch_counts_all_messages_of_unknown_types(suite *s)
 {
     static const char *const sent[] = {"Unheard",     "PlaceOrder",  "placeorder", "Place,Order",
                                        "CancelOrder", "CancelOrder", "Order"};
@@ -287,23 +287,32 @@ static void a_bounded_snapshot_counts_what_it_leaves(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"A9 A14 a snapshot leases what it returns", a_snapshot_leases_what_it_returns},
-    {"A14 A16 a second snapshot is empty until the lease ends",
-     a_second_snapshot_is_empty_until_the_lease_ends},
-    {"A9 A10 unknown types are counted and stay", unknown_types_are_counted_and_stay},
-    {"A11 removal takes exactly the captured rows", removal_takes_exactly_the_captured_rows},
-    {"A12 removal is all or none", removal_is_all_or_none},
-    {"A27 a lost lease cannot remove", a_lost_lease_cannot_remove},
-    {"A27 T10 an expired lease that nobody took still removes",
-     an_expired_lease_nobody_took_still_removes},
-    {"A27 without a session ids that are gone are ignored",
-     without_a_session_ids_that_are_gone_are_ignored},
-    {"A15 release frees exactly the session's rows", release_frees_exactly_the_sessions_rows},
-    {"A15 release leaves the session's rows of other partitions",
-     release_leaves_the_sessions_rows_of_other_partitions},
-    {"E20 a snapshot may be bounded by count and id", a_snapshot_may_be_bounded},
-    {"A10 a bounded snapshot counts what it leaves", a_bounded_snapshot_counts_what_it_leaves},
-    {"A12 E35 a refused removal keeps the lease", a_refused_removal_keeps_the_lease},
+    {"A9 A14 a leased batch leases the messages that it returns",
+     a_leased_batch_leases_the_messages_that_it_returns},
+    {"A14 A16 messages of a leased batch are in no other until the lease ends",
+     messages_of_a_leased_batch_are_in_no_other_until_the_lease_ends},
+    {"A9 A10 messages of unknown types are counted, and stay when a batch is removed",
+     messages_of_unknown_types_are_counted_and_stay_when_a_batch_is_removed},
+    {"A11 removing a leased batch deletes its messages and no others",
+     removing_a_leased_batch_deletes_its_messages_and_no_others},
+    {"A12 a leased batch is removed completely or not at all",
+     a_leased_batch_is_removed_completely_or_not_at_all},
+    {"A27 a leased batch cannot be removed after another session leased it",
+     a_leased_batch_cannot_be_removed_after_another_session_leased_it},
+    {"A27 T10 an expired leased batch can be removed if nobody leased it since",
+     an_expired_leased_batch_can_be_removed_if_nobody_leased_it_since},
+    {"A27 a removal without a session ignores ids that do not exist",
+     a_removal_without_a_session_ignores_ids_that_do_not_exist},
+    {"A15 a release frees the messages of its session and no others",
+     a_release_frees_the_messages_of_its_session_and_no_others},
+    {"A15 a release leaves the session's messages of other partitions leased",
+     a_release_leaves_the_sessions_messages_of_other_partitions_leased},
+    {"E20 a leased batch can be limited by number and by highest id",
+     a_leased_batch_can_be_limited_by_number_and_by_highest_id},
+    {"A10 a limited leased batch counts all messages of unknown types",
+     a_limited_leased_batch_counts_all_messages_of_unknown_types},
+    {"A12 E35 a refused removal of a leased batch keeps its lease",
+     a_refused_removal_of_a_leased_batch_keeps_its_lease},
 };
 
 const suite_cases cases_snapshot = SUITE_CASES("snapshot", cases);

@@ -12,7 +12,7 @@ static const pawl_queue_stats *queue_of(const pawl_stats *stats, pawl_text queue
     return NULL;
 }
 
-static void an_empty_store_counts_nothing(suite *s)
+static void the_statistics_of_an_empty_store_are_zero(suite *s)
 {
     pawl_store *a     = suite_open(s);
     pawl_stats  stats = suite_stats_of(s, a, SUITE_NOW);
@@ -26,7 +26,7 @@ static void an_empty_store_counts_nothing(suite *s)
     EXPECT_EQ(s, stats.counters.messages, 0);
 }
 
-static void queues_split_by_due_time(suite *s)
+static void statistics_tell_a_queues_ready_messages_from_its_scheduled_ones(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW - 8);
@@ -46,7 +46,7 @@ static void queues_split_by_due_time(suite *s)
     EXPECT_EQ(s, queue->oldest, 0);
 }
 
-static void the_oldest_is_by_due_time(suite *s)
+static void statistics_tell_the_earliest_due_time_of_a_queues_messages(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW - 9);
@@ -71,7 +71,7 @@ static void retry_at(suite *s, pawl_store *store, const pawl_queue_row *row, paw
 }
 
 /* A message that only waits, was sent for later or is due again is not counted as a delayed retry. */
-static void retries_that_wait_are_counted(suite *s)
+static void statistics_count_messages_that_wait_for_a_delayed_retry(suite *s)
 {
     pawl_store *a     = suite_open(s);
     const char *ids[] = {"due again", "waits", "first", "second"};
@@ -106,7 +106,7 @@ static void retries_that_wait_are_counted(suite *s)
     EXPECT_EQ(s, queue->retried_since, 0);
 }
 
-static void outbox_and_timeouts_are_counted(suite *s)
+static void statistics_count_outbox_rows_and_timeouts_by_state(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -141,7 +141,7 @@ static void outbox_and_timeouts_are_counted(suite *s)
     EXPECT_EQ(s, stats.timeouts_pending, 0);
 }
 
-static void the_rest_is_counted(suite *s)
+static void statistics_count_deduplication_records_dead_letters_and_aggregators(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -164,7 +164,7 @@ static void the_rest_is_counted(suite *s)
 }
 
 /* For all aggregators; dead partitions, and those that are not due, do not count. */
-static void partitions_that_are_due_are_counted(suite *s)
+static void statistics_count_partitions_whose_flush_is_due(suite *s)
 {
     static const struct {
         const char *name, *partition;
@@ -206,7 +206,7 @@ static void count(suite *s, pawl_store *store, int64_t by)
     COMMIT(&set, store);
 }
 
-static void counters_are_summed_over_all_workers_that_ever_were(suite *s)
+static void statistics_sum_the_counters_of_all_workers_closed_ones_included(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     count(s, a, 1);
@@ -272,7 +272,7 @@ static void place_three_of_each(suite *s, pawl_store *store)
 }
 
 /* However many rows there are, counting reads a limited number. */
-static void counts_end_at_their_limit(suite *s)
+static void statistics_count_each_kind_of_row_up_to_the_requested_maximum(suite *s)
 {
     pawl_store *a = suite_open(s);
     place_three_of_each(s, a);
@@ -306,16 +306,23 @@ static void counts_end_at_their_limit(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O23 an empty store counts nothing", an_empty_store_counts_nothing},
-    {"O23 queues split by due time", queues_split_by_due_time},
-    {"O23 the oldest message is by due time", the_oldest_is_by_due_time},
-    {"O23 messages in delayed retry are counted", retries_that_wait_are_counted},
-    {"O23 outbox and timeouts are counted", outbox_and_timeouts_are_counted},
-    {"O23 marks, buffers, letters are counted", the_rest_is_counted},
-    {"O23 partitions that are due are counted", partitions_that_are_due_are_counted},
-    {"O23 counters are summed over all workers that ever were",
-     counters_are_summed_over_all_workers_that_ever_were},
-    {"O23 counts end at their limit", counts_end_at_their_limit},
+    {"O23 the statistics of an empty store are zero", the_statistics_of_an_empty_store_are_zero},
+    {"O23 statistics tell a queue's ready messages from its scheduled ones",
+     statistics_tell_a_queues_ready_messages_from_its_scheduled_ones},
+    {"O23 statistics tell the earliest due time of a queue's messages",
+     statistics_tell_the_earliest_due_time_of_a_queues_messages},
+    {"O23 statistics count messages that wait for a delayed retry",
+     statistics_count_messages_that_wait_for_a_delayed_retry},
+    {"O23 statistics count outbox rows and timeouts by state",
+     statistics_count_outbox_rows_and_timeouts_by_state},
+    {"O23 statistics count deduplication records, dead letters and aggregators",
+     statistics_count_deduplication_records_dead_letters_and_aggregators},
+    {"O23 statistics count partitions whose flush is due",
+     statistics_count_partitions_whose_flush_is_due},
+    {"O23 statistics sum the counters of all workers, closed ones included",
+     statistics_sum_the_counters_of_all_workers_closed_ones_included},
+    {"O23 statistics count each kind of row up to the requested maximum",
+     statistics_count_each_kind_of_row_up_to_the_requested_maximum},
 };
 
 const suite_cases cases_stats = SUITE_CASES("stats", cases);

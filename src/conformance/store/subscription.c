@@ -30,7 +30,7 @@ static void put(suite *s, pawl_store *store, const char *type, const char *queue
                .queue = pawl_text_of(queue));
 }
 
-static void pairs_are_set_and_removed(suite *s)
+static void a_subscription_is_stored_once_and_can_be_removed(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT(s, !has(s, a, "Placed", "billing", 0));
@@ -57,7 +57,7 @@ static void add_pair(suite_set *set, const char *type, const char *queue, bool i
 }
 
 /* Different pairs in one commit are independent; changes to one pair apply in order. */
-static void pairs_of_one_commit_keep_their_ways(suite *s)
+static void changes_of_one_subscription_in_a_commit_apply_in_their_order(suite *s)
 {
     pawl_store *a = suite_open(s);
     put(s, a, "Placed", "billing", false);
@@ -77,8 +77,10 @@ static void pairs_of_one_commit_keep_their_ways(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E9 pairs are set once and removed", pairs_are_set_and_removed},
-    {"E9 pairs of one commit keep their ways", pairs_of_one_commit_keep_their_ways},
+    {"E9 a subscription is stored once and can be removed",
+     a_subscription_is_stored_once_and_can_be_removed},
+    {"E9 changes of one subscription in a commit apply in their order",
+     changes_of_one_subscription_in_a_commit_apply_in_their_order},
 };
 
 const suite_cases cases_subscription = SUITE_CASES("subscription", cases);

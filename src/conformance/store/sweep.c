@@ -11,7 +11,7 @@ static int64_t sweep(suite *s, pawl_store *store, pawl_sweep what, bool *more)
     return count;
 }
 
-static void old_marks_go(suite *s)
+static void the_sweep_deletes_old_deduplication_records_a_limited_number_at_a_time(suite *s)
 {
     pawl_store *a    = suite_open(s);
     bool        more = true;
@@ -31,7 +31,7 @@ static void old_marks_go(suite *s)
 }
 
 /* Clocks differ, so an old inbox entry may come after many newer ones. */
-static void old_marks_go_from_among_newer_ones(suite *s)
+static void the_sweep_deletes_old_deduplication_records_between_newer_ones(suite *s)
 {
     pawl_store *a    = suite_open(s);
     suite_set   set  = suite_changes(s);
@@ -73,7 +73,7 @@ static void make_outbox(suite *s, pawl_store *a, int64_t *ids)
     COMMIT(&last, a);
 }
 
-static void only_old_dispatched_rows_go(suite *s)
+static void the_sweep_deletes_only_old_delivered_outbox_rows_with_their_attempts(suite *s)
 {
     pawl_store *a    = suite_open(s);
     bool        more = true;
@@ -94,7 +94,7 @@ static void only_old_dispatched_rows_go(suite *s)
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_BLOCKED).count, 1);
 }
 
-static void a_sweep_counts_each_kind(suite *s)
+static void the_sweep_counts_deleted_outbox_rows_separately_too(suite *s)
 {
     pawl_store *a      = suite_open(s);
     bool        more   = false;
@@ -118,7 +118,7 @@ static void a_sweep_counts_each_kind(suite *s)
     EXPECT(s, !more);
 }
 
-static void sweeping_workers_keeps_the_living_and_the_counters(suite *s)
+static void the_sweep_of_workers_keeps_live_workers_and_all_counters(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     bool        more              = true;
@@ -135,12 +135,16 @@ static void sweeping_workers_keeps_the_living_and_the_counters(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E34 old marks go, a bounded number at a time", old_marks_go},
-    {"E34 old marks go from among newer ones", old_marks_go_from_among_newer_ones},
-    {"O19 E34 a sweep counts each kind", a_sweep_counts_each_kind},
-    {"O19 only old dispatched rows go, their attempts with them", only_old_dispatched_rows_go},
-    {"sweeping workers keeps the living and the counters",
-     sweeping_workers_keeps_the_living_and_the_counters},
+    {"E34 the sweep deletes old deduplication records, a limited number at a time",
+     the_sweep_deletes_old_deduplication_records_a_limited_number_at_a_time},
+    {"E34 the sweep deletes old deduplication records between newer ones",
+     the_sweep_deletes_old_deduplication_records_between_newer_ones},
+    {"O19 E34 the sweep counts deleted outbox rows separately, too",
+     the_sweep_counts_deleted_outbox_rows_separately_too},
+    {"O19 the sweep deletes only old delivered outbox rows, with their attempts",
+     the_sweep_deletes_only_old_delivered_outbox_rows_with_their_attempts},
+    {"the sweep of workers keeps live workers and all counters",
+     the_sweep_of_workers_keeps_live_workers_and_all_counters},
 };
 
 const suite_cases cases_sweep = SUITE_CASES("sweep", cases);

@@ -21,7 +21,7 @@ static pawl_message odd_message(suite *s)
     };
 }
 
-static void odd_texts_in_queues(suite *s)
+static void queues_keep_texts_with_quotes_backslashes_and_non_ascii_characters(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     pawl_message sent = odd_message(s);
@@ -36,7 +36,7 @@ static void odd_texts_in_queues(suite *s)
     EXPECT_MESSAGE(s, &rows.items[0].message, &sent);
 }
 
-static void odd_texts_in_the_outbox(suite *s)
+static void the_outbox_keeps_texts_with_quotes_backslashes_and_non_ascii_characters(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     pawl_message sent = odd_message(s);
@@ -55,7 +55,7 @@ static void odd_texts_in_the_outbox(suite *s)
     EXPECT_TEXT(s, suite_attempts(s, a, rows.items[0].id).items[0].error, TEXT(ODD));
 }
 
-static void odd_texts_in_aggregators(suite *s)
+static void aggregators_keep_texts_with_quotes_backslashes_non_ascii_characters(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     pawl_message sent = odd_message(s);
@@ -85,7 +85,7 @@ static void odd_texts_in_aggregators(suite *s)
     EXPECT_EQ(s, suite_rows(s, a, TEXT(ODD "/k")).count, 0);
 }
 
-static void odd_texts_in_timeouts(suite *s)
+static void timeouts_keep_texts_with_quotes_backslashes_and_non_ascii_characters(suite *s)
 {
     pawl_store *a = suite_open(s);
     COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(1), .saga_id = suite_saga_id(1),
@@ -102,7 +102,7 @@ static void odd_texts_in_timeouts(suite *s)
     EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
 }
 
-static void odd_texts_elsewhere(suite *s)
+static void all_other_rows_keep_texts_with_quotes_backslashes_non_ascii_characters(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     pawl_message sent = odd_message(s);
@@ -129,7 +129,7 @@ static void odd_texts_elsewhere(suite *s)
     EXPECT(s, is_held);
 }
 
-static void names_reach_their_limits(suite *s)
+static void names_are_accepted_up_to_their_maximum_size(suite *s)
 {
     pawl_store  *a         = suite_open(s);
     pawl_text    name      = suite_repeat(s, TEXT("\xf0\x9f\x8e\xbb"), PAWL_NAME_SIZE_MAX / 4);
@@ -177,7 +177,7 @@ static void refuse_name(suite *s, pawl_store *store, pawl_text queue, pawl_text 
     EXPECT(s, !suite_knows(s, store, TEXT("suite"), TEXT("beside")));
 }
 
-static void what_is_over_a_limit_is_refused(suite *s)
+static void a_text_over_its_limit_is_refused_and_nothing_is_written(suite *s)
 {
     pawl_store *a     = suite_open(s);
     pawl_text   long_ = suite_repeat(s, TEXT("n"), PAWL_NAME_SIZE_MAX + 1);
@@ -323,7 +323,7 @@ static char *change_at(suite_set *set, pawl_change_kind kind, size_t index)
     return items;
 }
 
-static void a_nul_is_refused_by_field(suite *s)
+static void a_nul_in_a_text_is_refused_and_the_error_names_the_field(suite *s)
 {
     static const pawl_text nul    = {.data = "a\0b", .size = 3};
     pawl_store            *a      = suite_open(s);
@@ -346,7 +346,8 @@ static void a_nul_is_refused_by_field(suite *s)
         pawl_text path = suite_printf(s, "%s %u: %s", kind, field->index, field->name);
         if (code != PAWL_EINVAL || !suite_text_has(said, path) ||
             !suite_text_has(said, TEXT("NUL")))
-            suite_fail(s, __FILE__, __LINE__, "NUL in %s is %s: %s", path.data,
+            suite_fail(s, __FILE__, __LINE__,
+                       "NUL in %s: expected EINVAL naming the field, got %s: %s", path.data,
                        pawl_code_name(code), s->error.text);
         EXPECT(s, !suite_knows(s, a, TEXT("suite"), TEXT("beside")));
     }
@@ -377,7 +378,7 @@ static void expect_text_taken(suite *s, const nul_field *field, const char *text
     EXPECT_OK(s, pawl_changes_check(&set.changes, &s->error));
 }
 
-static void an_escaped_nul_is_refused_in_a_sagas_text(suite *s)
+static void an_escaped_nul_in_a_sagas_json_is_refused_and_the_error_names_the_field(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (size_t i = 0; i < sizeof nul_fields / sizeof nul_fields[0]; i++) {
@@ -393,7 +394,7 @@ static void an_escaped_nul_is_refused_in_a_sagas_text(suite *s)
     }
 }
 
-static void empty_texts_stay_empty(suite *s)
+static void empty_texts_are_read_as_empty_not_as_null(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     pawl_message sent = {.id = TEXT("m-1"), .type = TEXT("T")};
@@ -410,17 +411,25 @@ static void empty_texts_stay_empty(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"S31 odd texts in queues", odd_texts_in_queues},
-    {"O24 odd texts in the outbox", odd_texts_in_the_outbox},
-    {"A1 odd texts in aggregators", odd_texts_in_aggregators},
-    {"T1 odd texts in timeouts", odd_texts_in_timeouts},
-    {"E26 odd texts elsewhere", odd_texts_elsewhere},
-    {"D19 A7 names reach their limits", names_reach_their_limits},
-    {"D19 what is over a limit is refused and nothing written", what_is_over_a_limit_is_refused},
-    {"D19 S31 a NUL is refused and its field named", a_nul_is_refused_by_field},
-    {"S31 an escaped NUL is refused in a saga's text, its field named",
-     an_escaped_nul_is_refused_in_a_sagas_text},
-    {"E26 empty texts stay empty", empty_texts_stay_empty},
+    {"S31 queues keep texts with quotes, backslashes and non-ASCII characters",
+     queues_keep_texts_with_quotes_backslashes_and_non_ascii_characters},
+    {"O24 the outbox keeps texts with quotes, backslashes and non-ASCII characters",
+     the_outbox_keeps_texts_with_quotes_backslashes_and_non_ascii_characters},
+    {"A1 aggregators keep texts with quotes, backslashes, non-ASCII characters",
+     aggregators_keep_texts_with_quotes_backslashes_non_ascii_characters},
+    {"T1 timeouts keep texts with quotes, backslashes and non-ASCII characters",
+     timeouts_keep_texts_with_quotes_backslashes_and_non_ascii_characters},
+    {"E26 all other rows keep texts with quotes, backslashes, non-ASCII characters",
+     all_other_rows_keep_texts_with_quotes_backslashes_non_ascii_characters},
+    {"D19 A7 names are accepted up to their maximum size",
+     names_are_accepted_up_to_their_maximum_size},
+    {"D19 a text over its limit is refused and nothing is written",
+     a_text_over_its_limit_is_refused_and_nothing_is_written},
+    {"D19 S31 a NUL in a text is refused, and the error names the field",
+     a_nul_in_a_text_is_refused_and_the_error_names_the_field},
+    {"S31 an escaped NUL in a saga's JSON is refused and the error names the field",
+     an_escaped_nul_in_a_sagas_json_is_refused_and_the_error_names_the_field},
+    {"E26 empty texts are read as empty, not as null", empty_texts_are_read_as_empty_not_as_null},
 };
 
 const suite_cases cases_text = SUITE_CASES("text", cases);

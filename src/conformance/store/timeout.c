@@ -29,7 +29,7 @@ static void expect_numbers(suite *s, const pawl_timeout_rows *rows, const unsign
         EXPECT(s, is_number(rows->items[i].id, numbers[i]));
 }
 
-static void a_timeout_comes_back_as_it_was_set(suite *s)
+static void a_timeout_is_claimed_as_it_was_set(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(1), .saga_id = suite_saga_id(9),
@@ -51,7 +51,7 @@ static void a_timeout_comes_back_as_it_was_set(suite *s)
     EXPECT_TEXT(s, row->correlation_id, TEXT("conversation-1"));
 }
 
-static void due_rows_only_earliest_first(suite *s)
+static void only_due_timeouts_are_claimed_the_earliest_first(suite *s)
 {
     pawl_store *a = suite_open(s);
     set_timeout(s, a, 1, SUITE_NOW + 1);
@@ -67,7 +67,7 @@ static void due_rows_only_earliest_first(suite *s)
 }
 
 /* Timeouts are set in another order than they are due, and claimed a few at a time. */
-static void timeouts_of_one_due_time_go_by_id(suite *s)
+static void timeouts_of_the_same_due_time_are_claimed_by_id(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned i = 7; i >= 1; i--)
@@ -84,7 +84,7 @@ static void timeouts_of_one_due_time_go_by_id(suite *s)
 }
 
 /* Leased timeouts in between are skipped, and an expired lease is taken over. */
-static void a_claim_takes_what_is_free_between_leases(suite *s)
+static void a_claim_skips_leased_timeouts_and_takes_those_whose_lease_has_expired(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     for (unsigned i = 2; i <= 6; i += 2)
@@ -108,7 +108,7 @@ static void a_claim_takes_what_is_free_between_leases(suite *s)
 
 /* Without a count a claim returns at least this many timeouts; a store may return more. One reap frees all expired
  * leases (T14). */
-static void no_size_is_the_stores_own(suite *s)
+static void a_claim_without_a_count_uses_the_default_and_one_reap_frees_all_leases(suite *s)
 {
     pawl_store *a    = suite_open(s);
     suite_set   many = suite_changes(s);
@@ -124,7 +124,7 @@ static void no_size_is_the_stores_own(suite *s)
     EXPECT_EQ(s, count, DEFAULT_MIN + 1);
 }
 
-static void a_claim_leases_the_row(suite *s)
+static void claiming_a_timeout_leases_it(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     set_timeout(s, a, 1, SUITE_NOW);
@@ -137,7 +137,7 @@ static void a_claim_leases_the_row(suite *s)
     EXPECT_EQ(s, listed.lease_expires, SUITE_NOW + SUITE_LEASE);
 }
 
-static void two_claims_share_the_due_set(suite *s)
+static void two_claims_never_return_the_same_timeout(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     bool        seen[21] = {false};
@@ -155,7 +155,7 @@ static void two_claims_share_the_due_set(suite *s)
     }
 }
 
-static void a_lease_ends_at_its_time(suite *s)
+static void a_timeouts_lease_ends_at_its_expiry_time(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     set_timeout(s, a, 1, SUITE_NOW);
@@ -168,7 +168,7 @@ static void a_lease_ends_at_its_time(suite *s)
     EXPECT_EQ(s, rows.items[0].generation, 1);
 }
 
-static void remove_checks_the_owner(suite *s)
+static void a_timeout_is_removed_only_by_the_owner_of_its_lease(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     set_timeout(s, a, 1, SUITE_NOW);
@@ -187,7 +187,7 @@ static void remove_checks_the_owner(suite *s)
                .owner = suite_session_id(70));
 }
 
-static void an_expired_lease_belongs_to_its_owner_until_taken(suite *s)
+static void an_expired_lease_of_a_timeout_is_valid_until_it_is_claimed_or_reaped(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     for (unsigned i = 1; i <= 3; i++)
@@ -208,7 +208,7 @@ static void an_expired_lease_belongs_to_its_owner_until_taken(suite *s)
     EXPECT_EQ(s, suite_timeouts(s, a).count, 2);
 }
 
-static void without_an_owner_remove_asks_nothing(suite *s)
+static void a_timeout_is_removed_unconditionally_if_no_owner_is_given(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     set_timeout(s, a, 1, SUITE_NOW);
@@ -220,7 +220,7 @@ static void without_an_owner_remove_asks_nothing(suite *s)
     EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
 }
 
-static void release_makes_the_row_free(suite *s)
+static void a_released_timeout_can_be_claimed_at_once(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     set_timeout(s, a, 1, SUITE_NOW);
@@ -242,7 +242,7 @@ static void release_makes_the_row_free(suite *s)
                .id = suite_timeout_id(1), .has_owner = true, .owner = suite_session_id(71));
 }
 
-static void retry_waits_anew(suite *s)
+static void a_retried_timeout_waits_for_its_new_due_time_and_keeps_its_generation(suite *s)
 {
     pawl_store *a = suite_open(s);
     set_timeout(s, a, 1, SUITE_NOW);
@@ -262,7 +262,7 @@ static void retry_waits_anew(suite *s)
     EXPECT_EQ(s, rows.items[0].generation, 1);
 }
 
-static void reap_clears_expired_leases_only(suite *s)
+static void reap_frees_only_timeouts_whose_lease_has_expired(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     int64_t     count = -1;
@@ -284,7 +284,7 @@ static void reap_clears_expired_leases_only(suite *s)
     EXPECT_EQ(s, rows.items[2].lease_expires, SUITE_NOW + 1 + SUITE_LEASE);
 }
 
-static void a_claim_says_when_to_look_next(suite *s)
+static void a_claim_of_timeouts_returns_the_next_due_time(suite *s)
 {
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 10).next_due, PAWL_TIME_MAX);
@@ -310,7 +310,7 @@ static pawl_time next_timeout(suite *s, pawl_store *store)
     return next.timeout;
 }
 
-static void next_due_leaves_out_leased_rows(suite *s)
+static void the_next_due_time_leaves_out_leased_timeouts(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT_EQ(s, next_timeout(s, a), PAWL_TIME_MAX);
@@ -326,7 +326,7 @@ static void next_due_leaves_out_leased_rows(suite *s)
     EXPECT_EQ(s, next_timeout(s, b), SUITE_NOW);
 }
 
-static void destinations_are_apart_unless_none_is_named(suite *s)
+static void a_claim_returns_timeouts_of_its_destination_or_of_all_if_none_is_named(suite *s)
 {
     pawl_store *a = suite_open(s);
     set_timeout(s, a, 1, SUITE_NOW);
@@ -348,7 +348,7 @@ static void destinations_are_apart_unless_none_is_named(suite *s)
 }
 
 /* Timeouts with the same time are listed by id, whatever their destinations. */
-static void listing_is_over_all_destinations(suite *s)
+static void a_list_of_timeouts_covers_all_destinations(suite *s)
 {
     static const char *const to[]    = {"parcel", "orders", "mail", "orders", "mail"};
     static const int         due[]   = {5, 5, 1, 2, 5};
@@ -365,7 +365,7 @@ static void listing_is_over_all_destinations(suite *s)
     }
 }
 
-static void listing_is_by_due_time(suite *s)
+static void timeouts_are_listed_by_due_time(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned i = 1; i <= 4; i++)
@@ -383,7 +383,7 @@ static void listing_is_by_due_time(suite *s)
 }
 
 /* Pages of every size, for all timeouts and for one saga; ids are in the opposite order of setting. */
-static void listing_goes_on_behind_a_row(suite *s)
+static void a_page_of_timeouts_begins_after_the_given_timeout(suite *s)
 {
     static const int      due[]       = {2, 1, 1, 2, 1, 3, 1};
     static const unsigned order[2][7] = {{2, 3, 5, 7, 1, 4, 6}, {3, 5, 7, 1}};
@@ -442,7 +442,7 @@ static void expect_foreign(suite *s, pawl_store *store, const char *own, pawl_ti
     EXPECT_TEXT(s, seen, pawl_text_of(expected));
 }
 
-static void destinations_that_nobody_handles_are_listed(suite *s)
+static void timeout_destinations_that_no_endpoint_handles_are_listed(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     expect_foreign(s, a, "", SUITE_NOW, "");
@@ -461,7 +461,7 @@ static void destinations_that_nobody_handles_are_listed(suite *s)
     expect_foreign(s, a, "", SUITE_NOW, "Zoo:-5 orders:-9 zoological:0");
 }
 
-static void a_destination_shows_its_first_free_timeout(suite *s)
+static void a_timeout_destination_is_listed_with_its_earliest_unleased_timeout(suite *s)
 {
     pawl_store              *a = suite_open(s), *b = suite_open(s);
     pawl_timeout_rows        rows;
@@ -484,31 +484,43 @@ static void a_destination_shows_its_first_free_timeout(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"T1 a timeout comes back as it was set", a_timeout_comes_back_as_it_was_set},
-    {"T4 T5 due rows only, earliest first", due_rows_only_earliest_first},
-    {"T3 T14 without a size the store's own holds, and one reaping clears all",
-     no_size_is_the_stores_own},
-    {"T6 a claim leases the row", a_claim_leases_the_row},
-    {"T7 two claims share the due set", two_claims_share_the_due_set},
-    {"T5 timeouts of one due time go by id", timeouts_of_one_due_time_go_by_id},
-    {"T7 T8 a claim takes what is free between leases", a_claim_takes_what_is_free_between_leases},
-    {"T8 a lease ends at its time", a_lease_ends_at_its_time},
-    {"T9 T11 remove checks the owner", remove_checks_the_owner},
-    {"T10 an expired lease belongs to its owner until taken or reaped",
-     an_expired_lease_belongs_to_its_owner_until_taken},
-    {"T12 without an owner remove asks nothing", without_an_owner_remove_asks_nothing},
-    {"T13 release makes the row free", release_makes_the_row_free},
-    {"E13 retry waits anew and keeps the generation", retry_waits_anew},
-    {"T14 reap clears expired leases only", reap_clears_expired_leases_only},
-    {"T17 a claim says when to look next", a_claim_says_when_to_look_next},
-    {"E15 next due leaves out leased rows", next_due_leaves_out_leased_rows},
-    {"T1 destinations are apart unless none is named", destinations_are_apart_unless_none_is_named},
-    {"listing is by due time", listing_is_by_due_time},
-    {"listing goes on behind a row", listing_goes_on_behind_a_row},
-    {"listing is over all destinations", listing_is_over_all_destinations},
-    {"E13 destinations that no endpoint handles are listed",
-     destinations_that_nobody_handles_are_listed},
-    {"E13 a destination shows its first free timeout", a_destination_shows_its_first_free_timeout},
+    {"T1 a timeout is claimed as it was set", a_timeout_is_claimed_as_it_was_set},
+    {"T4 T5 only due timeouts are claimed, the earliest first",
+     only_due_timeouts_are_claimed_the_earliest_first},
+    {"T3 T14 a claim without a count uses the default, and one reap frees all leases",
+     a_claim_without_a_count_uses_the_default_and_one_reap_frees_all_leases},
+    {"T6 claiming a timeout leases it", claiming_a_timeout_leases_it},
+    {"T7 two claims never return the same timeout", two_claims_never_return_the_same_timeout},
+    {"T5 timeouts of the same due time are claimed by id",
+     timeouts_of_the_same_due_time_are_claimed_by_id},
+    {"T7 T8 a claim skips leased timeouts and takes those whose lease has expired",
+     a_claim_skips_leased_timeouts_and_takes_those_whose_lease_has_expired},
+    {"T8 a timeout's lease ends at its expiry time", a_timeouts_lease_ends_at_its_expiry_time},
+    {"T9 T11 a timeout is removed only by the owner of its lease",
+     a_timeout_is_removed_only_by_the_owner_of_its_lease},
+    {"T10 an expired lease of a timeout is valid until it is claimed or reaped",
+     an_expired_lease_of_a_timeout_is_valid_until_it_is_claimed_or_reaped},
+    {"T12 a timeout is removed unconditionally if no owner is given",
+     a_timeout_is_removed_unconditionally_if_no_owner_is_given},
+    {"T13 a released timeout can be claimed at once", a_released_timeout_can_be_claimed_at_once},
+    {"E13 a retried timeout waits for its new due time and keeps its generation",
+     a_retried_timeout_waits_for_its_new_due_time_and_keeps_its_generation},
+    {"T14 reap frees only timeouts whose lease has expired",
+     reap_frees_only_timeouts_whose_lease_has_expired},
+    {"T17 a claim of timeouts returns the next due time",
+     a_claim_of_timeouts_returns_the_next_due_time},
+    {"E15 the next due time leaves out leased timeouts",
+     the_next_due_time_leaves_out_leased_timeouts},
+    {"T1 a claim returns timeouts of its destination, or of all if none is named",
+     a_claim_returns_timeouts_of_its_destination_or_of_all_if_none_is_named},
+    {"timeouts are listed by due time", timeouts_are_listed_by_due_time},
+    {"a page of timeouts begins after the given timeout",
+     a_page_of_timeouts_begins_after_the_given_timeout},
+    {"a list of timeouts covers all destinations", a_list_of_timeouts_covers_all_destinations},
+    {"E13 timeout destinations that no endpoint handles are listed",
+     timeout_destinations_that_no_endpoint_handles_are_listed},
+    {"E13 a timeout destination is listed with its earliest unleased timeout",
+     a_timeout_destination_is_listed_with_its_earliest_unleased_timeout},
 };
 
 const suite_cases cases_timeout = SUITE_CASES("timeout", cases);

@@ -17,7 +17,7 @@ static bool is_number(pawl_timeout_id id, unsigned number)
     return pawl_uuid_compare(id.uuid, suite_uuid(number)) == 0;
 }
 
-static void a_new_one_with_a_known_id_is_refused(suite *s)
+static void a_new_timeout_with_a_known_id_is_refused(suite *s)
 {
     pawl_store *a = suite_open(s);
     COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(1), .destination = TEXT("orders"),
@@ -32,7 +32,7 @@ static void a_new_one_with_a_known_id_is_refused(suite *s)
     EXPECT_TEXT(s, rows.items[0].headers, TEXT("{\"k\":\"first\"}"));
 }
 
-static void two_new_ones_of_an_id_in_one_set_refuse_the_later(suite *s)
+static void of_two_new_timeouts_of_one_id_in_a_commit_the_later_is_refused(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -49,7 +49,7 @@ static void two_new_ones_of_an_id_in_one_set_refuse_the_later(suite *s)
     EXPECT_EQ(s, suite_timeouts(s, a).items[0].due, SUITE_NOW);
 }
 
-static void an_id_of_another_saga_is_refused(suite *s)
+static void a_timeout_with_the_id_of_another_sagas_timeout_is_refused(suite *s)
 {
     pawl_store *a = suite_open(s);
     arm(s, a, 1, "payment", SUITE_NOW);
@@ -62,7 +62,7 @@ static void an_id_of_another_saga_is_refused(suite *s)
     EXPECT_EQ(s, rows.items[0].generation, 1);
 }
 
-static void one_of_its_own_id_is_written_over(suite *s)
+static void setting_a_timeout_of_its_own_id_again_replaces_it_unless_marked_new(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned i = 0; i < 2; i++)
@@ -78,7 +78,7 @@ static void one_of_its_own_id_is_written_over(suite *s)
 }
 
 /* By its own id, and by its saga's name: the second change finds the timeout that the first one set. */
-static void setting_twice_in_one_set_is_setting_again(suite *s)
+static void setting_a_timeout_twice_in_one_commit_is_the_same_as_in_two_commits(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -100,7 +100,7 @@ static void setting_twice_in_one_set_is_setting_again(suite *s)
     EXPECT_EQ(s, rows.items[1].generation, 2);
 }
 
-static void rearming_keeps_the_id_and_raises_the_generation(suite *s)
+static void setting_a_timeout_again_keeps_its_id_and_raises_its_generation(suite *s)
 {
     pawl_store *a = suite_open(s);
     arm(s, a, 1, "payment", SUITE_NOW);
@@ -120,7 +120,7 @@ static void rearming_keeps_the_id_and_raises_the_generation(suite *s)
     EXPECT_EQ(s, rows.items[0].due, SUITE_NOW - 60);
 }
 
-static void rearming_clears_a_lease_whoever_holds_it(suite *s)
+static void setting_a_timeout_again_ends_its_lease_whoever_holds_it(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     arm(s, a, 1, "payment", SUITE_NOW);
@@ -132,7 +132,7 @@ static void rearming_clears_a_lease_whoever_holds_it(suite *s)
     EXPECT_EQ(s, suite_claim_timeouts(s, b, 71, SUITE_NOW + 60, 1).count, 1);
 }
 
-static void settling_needs_the_generation(suite *s)
+static void a_timeout_is_settled_only_with_its_present_generation(suite *s)
 {
     pawl_store *a = suite_open(s);
     arm(s, a, 1, "payment", SUITE_NOW);
@@ -150,7 +150,7 @@ static void settling_needs_the_generation(suite *s)
 }
 
 /* An operator's settle: claims do not matter, a new generation does. */
-static void without_an_owner_the_generation_counts(suite *s)
+static void a_timeouts_generation_is_checked_even_if_no_owner_is_given(suite *s)
 {
     static const pawl_timeout_action actions[] = {PAWL_TIMEOUT_RETRY, PAWL_TIMEOUT_RELEASE,
                                                   PAWL_TIMEOUT_REMOVE};
@@ -172,7 +172,7 @@ static void without_an_owner_the_generation_counts(suite *s)
     COMMIT_ONE(s, a, timeout_settle, .id = suite_timeout_id(1));
 }
 
-static void names_and_sagas_are_apart(suite *s)
+static void timeouts_of_different_names_or_sagas_are_independent(suite *s)
 {
     pawl_store *a = suite_open(s);
     arm(s, a, 1, "payment", SUITE_NOW + 1);
@@ -191,7 +191,7 @@ static void names_and_sagas_are_apart(suite *s)
     }
 }
 
-static void a_saga_may_have_many_without_a_name(suite *s)
+static void a_saga_can_have_several_timeouts_without_a_name_each_with_its_own_id(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned i = 1; i <= 3; i++)
@@ -206,7 +206,7 @@ static void a_saga_may_have_many_without_a_name(suite *s)
     EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
 }
 
-static void cancel_takes_one_by_name(suite *s)
+static void cancelling_a_timeout_by_name_deletes_it_even_if_it_is_leased(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     arm(s, a, 1, "payment", SUITE_NOW);
@@ -222,7 +222,7 @@ static void cancel_takes_one_by_name(suite *s)
                .owner = suite_session_id(70), .generation = 1);
 }
 
-static void cancel_without_a_name_takes_all_of_the_saga(suite *s)
+static void cancelling_without_a_name_deletes_all_timeouts_of_the_saga(suite *s)
 {
     pawl_store *a = suite_open(s);
     arm(s, a, 1, "payment", SUITE_NOW);
@@ -240,7 +240,7 @@ static void cancel_without_a_name_takes_all_of_the_saga(suite *s)
     EXPECT(s, is_number(rows.items[1].id, 4));
 }
 
-static void cancelled_then_set_is_a_fresh_row(suite *s)
+static void a_timeout_cancelled_and_set_in_one_commit_is_a_new_timeout(suite *s)
 {
     pawl_store *a = suite_open(s);
     arm(s, a, 1, "payment", SUITE_NOW);
@@ -257,7 +257,7 @@ static void cancelled_then_set_is_a_fresh_row(suite *s)
     EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 8);
 }
 
-static void settled_then_set_is_a_fresh_row(suite *s)
+static void a_timeout_settled_and_set_in_one_commit_is_a_new_timeout(suite *s)
 {
     pawl_store *a = suite_open(s);
     arm(s, a, 1, "payment", SUITE_NOW);
@@ -276,7 +276,7 @@ static void settled_then_set_is_a_fresh_row(suite *s)
     EXPECT(s, pawl_uuid_is_zero(rows.items[0].owner.uuid));
 }
 
-static void a_saga_and_its_timeout_stand_or_fall_together(suite *s)
+static void a_saga_and_its_timeout_are_stored_together_or_not_at_all(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -291,27 +291,37 @@ static void a_saga_and_its_timeout_stand_or_fall_together(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E12 setting twice in one set is setting again", setting_twice_in_one_set_is_setting_again},
-    {"T2 a new one with a known id is refused", a_new_one_with_a_known_id_is_refused},
-    {"T2 two new ones of an id in one set refuse the later",
-     two_new_ones_of_an_id_in_one_set_refuse_the_later},
-    {"T2 an id of another saga's timeout is refused", an_id_of_another_saga_is_refused},
-    {"T2 one of its own id is written over when it is not new", one_of_its_own_id_is_written_over},
-    {"E13 re-arming keeps the id and raises the generation",
-     rearming_keeps_the_id_and_raises_the_generation},
-    {"E13 re-arming clears a lease whoever holds it", rearming_clears_a_lease_whoever_holds_it},
-    {"E13 settling needs the generation", settling_needs_the_generation},
-    {"E13 without an owner the generation counts", without_an_owner_the_generation_counts},
-    {"T1 names and sagas are apart", names_and_sagas_are_apart},
-    {"T1 a saga may have many without a name, each of its own id",
-     a_saga_may_have_many_without_a_name},
-    {"E35 cancel takes one by name whatever its lease", cancel_takes_one_by_name},
-    {"E35 cancel without a name takes all of the saga",
-     cancel_without_a_name_takes_all_of_the_saga},
-    {"E35 cancelled then set in one set is a fresh row", cancelled_then_set_is_a_fresh_row},
-    {"E13 settled then set in one set is a fresh row", settled_then_set_is_a_fresh_row},
-    {"E12 T18 a saga and its timeout stand or fall together",
-     a_saga_and_its_timeout_stand_or_fall_together},
+    {"E12 setting a timeout twice in one commit is the same as in two commits",
+     setting_a_timeout_twice_in_one_commit_is_the_same_as_in_two_commits},
+    {"T2 a new timeout with a known id is refused", a_new_timeout_with_a_known_id_is_refused},
+    {"T2 of two new timeouts of one id in a commit the later is refused",
+     of_two_new_timeouts_of_one_id_in_a_commit_the_later_is_refused},
+    {"T2 a timeout with the id of another saga's timeout is refused",
+     a_timeout_with_the_id_of_another_sagas_timeout_is_refused},
+    {"T2 setting a timeout of its own id again replaces it unless marked new",
+     setting_a_timeout_of_its_own_id_again_replaces_it_unless_marked_new},
+    {"E13 setting a timeout again keeps its id and raises its generation",
+     setting_a_timeout_again_keeps_its_id_and_raises_its_generation},
+    {"E13 setting a timeout again ends its lease, whoever holds it",
+     setting_a_timeout_again_ends_its_lease_whoever_holds_it},
+    {"E13 a timeout is settled only with its present generation",
+     a_timeout_is_settled_only_with_its_present_generation},
+    {"E13 a timeout's generation is checked even if no owner is given",
+     a_timeouts_generation_is_checked_even_if_no_owner_is_given},
+    {"T1 timeouts of different names or sagas are independent",
+     timeouts_of_different_names_or_sagas_are_independent},
+    {"T1 a saga can have several timeouts without a name, each with its own id",
+     a_saga_can_have_several_timeouts_without_a_name_each_with_its_own_id},
+    {"E35 cancelling a timeout by name deletes it even if it is leased",
+     cancelling_a_timeout_by_name_deletes_it_even_if_it_is_leased},
+    {"E35 cancelling without a name deletes all timeouts of the saga",
+     cancelling_without_a_name_deletes_all_timeouts_of_the_saga},
+    {"E35 a timeout cancelled and set in one commit is a new timeout",
+     a_timeout_cancelled_and_set_in_one_commit_is_a_new_timeout},
+    {"E13 a timeout settled and set in one commit is a new timeout",
+     a_timeout_settled_and_set_in_one_commit_is_a_new_timeout},
+    {"E12 T18 a saga and its timeout are stored together or not at all",
+     a_saga_and_its_timeout_are_stored_together_or_not_at_all},
 };
 
 const suite_cases cases_timeout_set = SUITE_CASES("timeout set", cases);

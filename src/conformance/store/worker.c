@@ -25,7 +25,7 @@ static const pawl_worker_info *find(const pawl_worker_info *items, size_t count,
     return NULL;
 }
 
-static void living_workers_are_listed(suite *s)
+static void live_workers_are_listed(suite *s)
 {
     pawl_store       *a = suite_open(s), *b = suite_open(s), *sender = suite_open_bare(s);
     pawl_worker_info *items = NULL;
@@ -58,7 +58,7 @@ static const pawl_worker_info *row_of(suite *s, pawl_store *reader, const pawl_s
 }
 
 /* A name of the largest size, with two-byte characters, is kept completely; one more byte is cut off. */
-static void a_worker_names_its_program(suite *s)
+static void a_workers_row_names_its_program_version_and_host(suite *s)
 {
     pawl_store *a = suite_open_bare(s), *b = suite_open(s);
     char        name[PAWL_NAME_SIZE_MAX + 2];
@@ -82,7 +82,7 @@ static void a_worker_names_its_program(suite *s)
 }
 
 /* Times are kept to the microsecond. */
-static void the_times_of_a_worker_are_the_callers(suite *s)
+static void a_workers_start_and_last_seen_times_are_the_callers(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -94,7 +94,7 @@ static void the_times_of_a_worker_are_the_callers(suite *s)
     EXPECT_EQ(s, row_of(s, b, a)->started, SUITE_NOW);
 }
 
-static void data_outlives_the_handle_that_wrote_it(suite *s)
+static void committed_data_stays_after_the_handle_that_wrote_it_is_closed(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
@@ -126,7 +126,7 @@ static void expect_claimed(suite *s, pawl_store *store, unsigned owner, size_t c
 }
 
 /* Claims, leases and leadership end with the worker. */
-static void an_ended_worker_holds_nothing(suite *s)
+static void closing_a_worker_ends_its_claims_and_leases(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     fill(s, a);
@@ -158,7 +158,7 @@ static void end_worker_and_close(suite *s, pawl_store *store)
 }
 
 /* The claims are free as soon as the worker is taken over, not only after its end. */
-static void a_worker_that_is_taken_over_holds_nothing(suite *s)
+static void a_worker_that_is_taken_over_loses_its_claims_and_leases(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     fill(s, a);
@@ -197,7 +197,7 @@ static pawl_code send_again(suite *s, pawl_store *store, const char *id)
     return code;
 }
 
-static void a_handle_that_opened_no_worker_outlives_its_row(suite *s)
+static void a_handle_that_opened_no_worker_can_commit_after_its_row_was_deleted(suite *s)
 {
     pawl_store *idle = open_swept(s), *b = suite_open(s);
     EXPECT_CODE(s, send_again(s, idle, "m-2"), PAWL_OK);
@@ -212,7 +212,7 @@ static void a_handle_that_opened_no_worker_outlives_its_row(suite *s)
     EXPECT_CODE(s, send_again(s, idle, "m-6"), PAWL_EFENCED);
 }
 
-static void a_worker_that_is_taken_over_is_one_of_its_new_program(suite *s)
+static void a_worker_that_is_taken_over_shows_the_program_that_took_it_over(suite *s)
 {
     pawl_store             *a = suite_open(s), *b = suite_open(s);
     const pawl_worker_info *before = row_of(s, b, a);
@@ -227,11 +227,11 @@ static void a_worker_that_is_taken_over_is_one_of_its_new_program(suite *s)
 }
 
 /* The worker that is taken over has an open handler transaction. */
-static void a_hold_that_is_taken_over_is_rolled_back(suite *s)
+static void a_handler_transaction_whose_worker_is_taken_over_is_rolled_back(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     if ((pawl_store_promises(a) & PAWL_STORE_ROW_LOCKS) == 0)
-        suite_not_applicable(s, "whoever has an open transaction keeps all others from writing");
+        suite_not_applicable(s, "in this store an open transaction blocks all other writers");
     suite_insert_order(s, a, 1, "order-1");
     pawl_value    ref = pawl_value_text(TEXT("order-1"));
     pawl_saga_row row = {0};
@@ -264,7 +264,7 @@ static int try_in_child(suite *s, pawl_store *store)
     return wrong;
 }
 
-static void a_forked_handle_is_refused(suite *s)
+static void a_handle_is_refused_in_a_forked_child_process(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
@@ -303,7 +303,7 @@ static bool is_done_soon(waiting *w)
 }
 
 /* The descriptor is ready, so the call does not wait; it stays ready. */
-static void wait_ends_when_the_descriptor_is_ready(suite *s)
+static void wait_ends_when_the_wake_descriptor_is_readable(suite *s)
 {
     waiting   w = {.store = suite_open(s)};
     int       ends[2];
@@ -328,7 +328,7 @@ static void wait_ends_when_the_descriptor_is_ready(suite *s)
     EXPECT_OK(s, pawl_store_wait(w.store, 0, -1, &s->error));
 }
 
-static void interrupt_ends_a_wait(suite *s)
+static void an_interrupt_ends_a_wait(suite *s)
 {
     pawl_store *a = suite_open(s);
     waiting     w = {.store = a, .wake_fd = -1};
@@ -348,11 +348,11 @@ static void interrupt_ends_a_wait(suite *s)
     EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW, 1).count, 1);
 }
 
-static void a_hold_ends_with_commit_or_handler_transaction_end(suite *s)
+static void a_handler_transaction_ends_with_commit_or_handler_transaction_end(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     if ((pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
-        suite_not_applicable(s, "the store has no transaction that a handler could use");
+        suite_not_applicable(s, "the store does not promise PAWL_STORE_HAS_SQL");
     suite_insert_order(s, a, 1, "order-1");
     pawl_store_handler_transaction_end(a);
     EXPECT_OK(s, pawl_store_handler_transaction_begin(a, &s->error));
@@ -397,12 +397,12 @@ static void save_in_handler_transaction(suite *s, pawl_store *store, int64_t ver
 
 /* The second locked load waits up to the handle's deadline, and may be repeated. After the first commit it sees the
  * current rows. */
-static void a_second_locked_find_waits_or_can_be_tried_again(suite *s)
+static void a_second_locked_load_waits_or_fails_with_a_code_that_allows_a_retry(suite *s)
 {
     pawl_store   *a = suite_open(s), *b = suite_open(s);
     pawl_saga_row row = {.version = 0};
     if ((pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
-        suite_not_applicable(s, "the store has no transaction that a handler could use");
+        suite_not_applicable(s, "the store does not promise PAWL_STORE_HAS_SQL");
     suite_insert_order(s, a, 1, "order-1");
     EXPECT_OK(s, find_in_handler_transaction(s, a, &row));
     EXPECT_EQ(s, row.version, 1);
@@ -418,11 +418,11 @@ static void a_second_locked_find_waits_or_can_be_tried_again(suite *s)
     EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 1).version, 3);
 }
 
-static void a_refused_hold_leaves_nothing(suite *s)
+static void a_refused_commit_rolls_back_the_handler_transaction(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     if ((pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
-        suite_not_applicable(s, "the store has no transaction that a handler could use");
+        suite_not_applicable(s, "the store does not promise PAWL_STORE_HAS_SQL");
     suite_insert_order(s, a, 1, "order-1");
     EXPECT_OK(s, pawl_store_handler_transaction_begin(a, &s->error));
     suite_set set = suite_changes(s);
@@ -437,12 +437,12 @@ static void a_refused_hold_leaves_nothing(suite *s)
 
 /* The rollback undoes everything that the handler did, but keeps the claims: no other worker gets the message before
  * its failure is committed. Repeated, as a message is retried at once. */
-static void a_hold_that_is_rolled_back_keeps_the_claims(suite *s)
+static void rolling_back_a_handler_transaction_keeps_the_claimed_messages(suite *s)
 {
     pawl_store   *a = suite_open(s), *b = suite_open(s);
     pawl_saga_row row = {.version = 0};
     if ((pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
-        suite_not_applicable(s, "the store has no transaction that a handler could use");
+        suite_not_applicable(s, "the store does not promise PAWL_STORE_HAS_SQL");
     suite_insert_order(s, a, 1, "order-1");
     suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
     suite_send(s, a, TEXT("orders"), "m-2", SUITE_NOW);
@@ -482,12 +482,13 @@ static void expect_woken(suite *s, pawl_store *store)
 }
 
 /* Not for the memory store, which has no other processes; there each commit wakes the other handles itself. */
-static void a_lease_that_is_given_back_wakes(suite *s)
+static void a_released_timeout_wakes_a_waiting_worker(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s), *operator= suite_open(s);
     if ((pawl_store_promises(a) & PAWL_STORE_HAS_WAKE) == 0 ||
         (pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
-        suite_not_applicable(s, "the store has no commits of other processes to be woken by");
+        suite_not_applicable(
+            s, "the store does not promise PAWL_STORE_HAS_WAKE and PAWL_STORE_HAS_SQL");
     COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(1), .saga_type = TEXT("Order"),
                .destination = TEXT("orders"), .due = SUITE_NOW, .is_new = true);
     EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW, 10).count, 0);
@@ -508,12 +509,13 @@ static void a_lease_that_is_given_back_wakes(suite *s)
     EXPECT_EQ(s, suite_claim_timeouts(s, b, 73, SUITE_NOW + 1, 10).count, 1);
 }
 
-static void a_partition_that_is_given_back_wakes(suite *s)
+static void a_released_partition_wakes_a_waiting_worker(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     if ((pawl_store_promises(a) & PAWL_STORE_HAS_WAKE) == 0 ||
         (pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
-        suite_not_applicable(s, "the store has no commits of other processes to be woken by");
+        suite_not_applicable(
+            s, "the store does not promise PAWL_STORE_HAS_WAKE and PAWL_STORE_HAS_SQL");
     COMMIT_ONE(s, a, aggregator_add, .name = TEXT("Bills"), .partition = TEXT("Bills"),
                .key = TEXT("m-1"), .at = SUITE_NOW, .due = SUITE_NOW,
                .message = suite_message(s, TEXT("m-1")));
@@ -529,29 +531,40 @@ static void a_partition_that_is_given_back_wakes(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E28 living workers are listed", living_workers_are_listed},
-    {"a worker names its program", a_worker_names_its_program},
-    {"a handle that opened no worker outlives its row",
-     a_handle_that_opened_no_worker_outlives_its_row},
-    {"the times of a worker are the caller's", the_times_of_a_worker_are_the_callers},
-    {"a worker that is taken over is one of its new program",
-     a_worker_that_is_taken_over_is_one_of_its_new_program},
-    {"O22 data outlives the handle that wrote it", data_outlives_the_handle_that_wrote_it},
-    {"E16 an ended worker holds nothing", an_ended_worker_holds_nothing},
-    {"E29 a worker that is taken over holds nothing", a_worker_that_is_taken_over_holds_nothing},
-    {"E29 a hold that is taken over is rolled back", a_hold_that_is_taken_over_is_rolled_back},
-    {"a forked handle is refused", a_forked_handle_is_refused},
-    {"O21 wait ends when the descriptor is ready", wait_ends_when_the_descriptor_is_ready},
-    {"E29 interrupt ends a wait", interrupt_ends_a_wait},
-    {"T13 E13 a lease that is given back wakes", a_lease_that_is_given_back_wakes},
-    {"A27 a partition that is given back wakes", a_partition_that_is_given_back_wakes},
-    {"S32 E24 a hold ends with commit or handler_transaction_end",
-     a_hold_ends_with_commit_or_handler_transaction_end},
-    {"S32 a second locked find waits or can be tried again",
-     a_second_locked_find_waits_or_can_be_tried_again},
-    {"E24 a refused hold leaves nothing", a_refused_hold_leaves_nothing},
-    {"E24 a hold that is rolled back keeps the claims",
-     a_hold_that_is_rolled_back_keeps_the_claims},
+    {"E28 live workers are listed", live_workers_are_listed},
+    {"a worker's row names its program, version and host",
+     a_workers_row_names_its_program_version_and_host},
+    {"a handle that opened no worker can commit after its row was deleted",
+     a_handle_that_opened_no_worker_can_commit_after_its_row_was_deleted},
+    {"a worker's start and last-seen times are the caller's",
+     a_workers_start_and_last_seen_times_are_the_callers},
+    {"a worker that is taken over shows the program that took it over",
+     a_worker_that_is_taken_over_shows_the_program_that_took_it_over},
+    {"O22 committed data stays after the handle that wrote it is closed",
+     committed_data_stays_after_the_handle_that_wrote_it_is_closed},
+    {"E16 closing a worker ends its claims and leases",
+     closing_a_worker_ends_its_claims_and_leases},
+    {"E29 a worker that is taken over loses its claims and leases",
+     a_worker_that_is_taken_over_loses_its_claims_and_leases},
+    {"E29 a handler transaction whose worker is taken over is rolled back",
+     a_handler_transaction_whose_worker_is_taken_over_is_rolled_back},
+    {"a handle is refused in a forked child process",
+     a_handle_is_refused_in_a_forked_child_process},
+    {"O21 wait ends when the wake descriptor is readable",
+     wait_ends_when_the_wake_descriptor_is_readable},
+    {"E29 an interrupt ends a wait", an_interrupt_ends_a_wait},
+    {"T13 E13 a released timeout wakes a waiting worker",
+     a_released_timeout_wakes_a_waiting_worker},
+    {"A27 a released partition wakes a waiting worker",
+     a_released_partition_wakes_a_waiting_worker},
+    {"S32 E24 a handler transaction ends with commit or handler_transaction_end",
+     a_handler_transaction_ends_with_commit_or_handler_transaction_end},
+    {"S32 a second locked load waits, or fails with a code that allows a retry",
+     a_second_locked_load_waits_or_fails_with_a_code_that_allows_a_retry},
+    {"E24 a refused commit rolls back the handler transaction",
+     a_refused_commit_rolls_back_the_handler_transaction},
+    {"E24 rolling back a handler transaction keeps the claimed messages",
+     rolling_back_a_handler_transaction_keeps_the_claimed_messages},
 };
 
 const suite_cases cases_worker = SUITE_CASES("worker", cases);
