@@ -85,7 +85,7 @@ static pawl_code try_remove(suite *s, pawl_store *store, const char *partition,
 
 /* ---- Cases -------------------------------------------------------------- */
 
-static void an_insert_is_one_row(suite *s)
+static void a_message_inserted_into_an_aggregator_keeps_its_body_byte_for_byte(suite *s)
 {
     pawl_store         *a = suite_open(s), *b = suite_open(s);
     pawl_aggregator_row row = {.name      = BILLS,
@@ -110,7 +110,7 @@ static void an_insert_is_one_row(suite *s)
     EXPECT_EQ(s, flushes.items[0].due, SUITE_NOW + 50);
 }
 
-static void partition_and_key_have_defaults(suite *s)
+static void an_aggregators_partition_and_key_have_defaults_long_names_are_refused(suite *s)
 {
     pawl_store         *a   = suite_open(s);
     pawl_aggregator_row row = {.name = BILLS, .message = suite_message(s, TEXT("m-1"))};
@@ -125,7 +125,7 @@ static void partition_and_key_have_defaults(suite *s)
                 PAWL_ELIMIT);
 }
 
-static void a_live_key_is_stored_once(suite *s)
+static void a_key_is_collected_once_in_each_partition_and_the_first_message_stays(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert_of(s, a, "Bills", "key-1", "PlaceOrder", "first");
@@ -142,7 +142,7 @@ static void a_live_key_is_stored_once(suite *s)
     EXPECT_EQ(s, count(s, a, "Bill"), 0);
 }
 
-static void a_key_is_free_when_its_row_is_gone(suite *s)
+static void a_key_can_be_inserted_again_after_its_message_was_removed(suite *s)
 {
     pawl_store                  *a = suite_open(s);
     pawl_aggregator_leased_batch leased;
@@ -159,7 +159,7 @@ static void a_key_is_free_when_its_row_is_gone(suite *s)
     EXPECT_EQ(s, count(s, a, "Bills"), 1);
 }
 
-static void an_unknown_partition_is_empty(suite *s)
+static void reading_or_clearing_an_unknown_partition_finds_nothing_and_is_no_error(suite *s)
 {
     pawl_store                  *a = suite_open(s);
     pawl_aggregator_leased_batch leased;
@@ -173,7 +173,7 @@ static void an_unknown_partition_is_empty(suite *s)
     EXPECT_EQ(s, count(s, a, "Other"), 1);
 }
 
-static void rows_come_in_the_order_of_insertion(suite *s)
+static void messages_of_a_partition_are_read_in_the_order_of_insertion(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     for (unsigned i = 0; i < 12; i++) /* all at the same time */
@@ -191,7 +191,7 @@ static void rows_come_in_the_order_of_insertion(suite *s)
     }
 }
 
-static void counts_split_by_type_and_change_nothing(suite *s)
+static void counts_tell_all_messages_and_those_of_known_types_and_change_nothing(suite *s)
 {
     pawl_store                  *a = suite_open(s), *b = suite_open(s);
     pawl_aggregator_leased_batch leased;
@@ -217,7 +217,7 @@ static void counts_split_by_type_and_change_nothing(suite *s)
     EXPECT_EQ(s, take(s, b, 71, &leased), 1);
 }
 
-static void remove_takes_one_by_correlation_id(suite *s)
+static void a_removal_by_correlation_id_deletes_one_message(suite *s)
 {
     pawl_store                  *a = suite_open(s), *b = suite_open(s);
     pawl_aggregator_leased_batch leased;
@@ -233,7 +233,7 @@ static void remove_takes_one_by_correlation_id(suite *s)
     EXPECT_EQ(s, count(s, a, "Other"), 1);
 }
 
-static void removing_nothing_says_which_nothing(suite *s)
+static void a_removal_that_finds_nothing_tells_whether_the_partition_is_empty(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, "Other", "key-0");
@@ -251,7 +251,7 @@ static void removing_nothing_says_which_nothing(suite *s)
     EXPECT_EQ(s, count(s, a, "Other"), 1);
 }
 
-static void remove_all_takes_every_row_of_the_partition(suite *s)
+static void clearing_a_partition_deletes_all_of_its_messages(suite *s)
 {
     pawl_store                  *a = suite_open(s), *b = suite_open(s);
     pawl_aggregator_leased_batch leased;
@@ -282,7 +282,7 @@ static void insert_and_count(suite_thread *thread)
     }
 }
 
-static void inserts_of_many_threads_all_count(suite *s)
+static void concurrent_inserts_into_a_partition_are_all_counted(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_threads(s, WRITERS, insert_and_count, NULL);
@@ -305,10 +305,10 @@ static void remove_matches(suite_thread *thread)
         }
         EXPECT(s, removed[thread->index]++ < MATCHES);
     }
-    suite_fail(s, __FILE__, __LINE__, "the store is busy after %d tries", TRIES_MAX);
+    suite_fail(s, __FILE__, __LINE__, "each of %d removals returned PAWL_EBUSY", TRIES_MAX);
 }
 
-static void one_of_several_removers_finds_a_row(suite *s)
+static void each_message_is_deleted_by_one_of_several_concurrent_removals(suite *s)
 {
     pawl_store *a                = suite_open(s);
     unsigned    removed[WRITERS] = {0}, total = 0;
@@ -323,20 +323,30 @@ static void one_of_several_removers_finds_a_row(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"A1 an insert is one row, its body kept byte for byte", an_insert_is_one_row},
-    {"A1 A7 partition and key have defaults and limits", partition_and_key_have_defaults},
-    {"A2 A3 A7 a live key is stored once in its partition", a_live_key_is_stored_once},
-    {"A4 a key is free when its row is gone", a_key_is_free_when_its_row_is_gone},
-    {"A6 A17 A24 an unknown partition is empty, not an error", an_unknown_partition_is_empty},
-    {"A6 A8 A9 rows come in the order of insertion", rows_come_in_the_order_of_insertion},
-    {"A17 A18 A19 counts split by type and change nothing",
-     counts_split_by_type_and_change_nothing},
-    {"A5 A20 remove takes one by correlation id", remove_takes_one_by_correlation_id},
-    {"A21 A22 removing nothing says which nothing", removing_nothing_says_which_nothing},
-    {"A24 remove all takes every row of the partition",
-     remove_all_takes_every_row_of_the_partition},
-    {"A25 A2 inserts of many threads all count", inserts_of_many_threads_all_count},
-    {"A20 A21 one of several removers finds a row", one_of_several_removers_finds_a_row},
+    {"A1 a message inserted into an aggregator keeps its body byte for byte",
+     a_message_inserted_into_an_aggregator_keeps_its_body_byte_for_byte},
+    {"A1 A7 an aggregator's partition and key have defaults, long names are refused",
+     an_aggregators_partition_and_key_have_defaults_long_names_are_refused},
+    {"A2 A3 A7 a key is collected once in each partition, and the first message stays",
+     a_key_is_collected_once_in_each_partition_and_the_first_message_stays},
+    {"A4 a key can be inserted again after its message was removed",
+     a_key_can_be_inserted_again_after_its_message_was_removed},
+    {"A6 A17 A24 reading or clearing an unknown partition finds nothing and is no error",
+     reading_or_clearing_an_unknown_partition_finds_nothing_and_is_no_error},
+    {"A6 A8 A9 messages of a partition are read in the order of insertion",
+     messages_of_a_partition_are_read_in_the_order_of_insertion},
+    {"A17 A18 A19 counts tell all messages and those of known types, and change nothing",
+     counts_tell_all_messages_and_those_of_known_types_and_change_nothing},
+    {"A5 A20 a removal by correlation id deletes one message",
+     a_removal_by_correlation_id_deletes_one_message},
+    {"A21 A22 a removal that finds nothing tells whether the partition is empty",
+     a_removal_that_finds_nothing_tells_whether_the_partition_is_empty},
+    {"A24 clearing a partition deletes all of its messages",
+     clearing_a_partition_deletes_all_of_its_messages},
+    {"A25 A2 concurrent inserts into a partition are all counted",
+     concurrent_inserts_into_a_partition_are_all_counted},
+    {"A20 A21 each message is deleted by one of several concurrent removals",
+     each_message_is_deleted_by_one_of_several_concurrent_removals},
 };
 
 const suite_cases cases_op_aggregator = SUITE_CASES("operation aggregator", cases);

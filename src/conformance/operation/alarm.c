@@ -28,7 +28,7 @@ static void raise_it(suite *s, pawl_store *store, const char *what, const char *
     EXPECT_OK(s, pawl_store_alarm_raise(store, &alarm, &s->error));
 }
 
-static void an_alarm_stands_until_it_ends(suite *s)
+static void an_alarm_is_listed_until_it_is_ended(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT_EQ(s, alarms(s, a).count, 0);
@@ -51,7 +51,7 @@ static void an_alarm_stands_until_it_ends(suite *s)
     EXPECT_EQ(s, alarms(s, b).count, 2);
 }
 
-static void an_alarm_stands_behind_many_of_others(suite *s)
+static void an_alarm_is_listed_after_others_raised_and_ended_many(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     raise_it(s, a, "route", "bank");
@@ -65,7 +65,7 @@ static void an_alarm_stands_behind_many_of_others(suite *s)
     EXPECT_TEXT(s, rows.items[0].what, TEXT("route"));
 }
 
-static void an_alarm_goes_with_its_worker(suite *s)
+static void an_alarm_ends_when_its_worker_is_closed(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     raise_it(s, a, "breaker", "away");
@@ -78,7 +78,7 @@ static void an_alarm_goes_with_its_worker(suite *s)
     EXPECT(s, pawl_uuid_compare(rows.items[0].worker.uuid, pawl_store_worker(b).uuid) == 0);
 }
 
-static void an_alarm_goes_with_its_workers_epoch(suite *s)
+static void an_alarm_of_another_epoch_of_its_worker_is_not_listed(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     pawl_alarm  alarm = alarm_of(a, "route", "away");
@@ -101,7 +101,7 @@ static bool leads(suite *s, pawl_store *store, pawl_text name, pawl_time now)
 }
 
 /* When a worker takes over a lease, the old leader's alarms for that lease disappear, its other alarms stay. */
-static void an_alarm_goes_with_its_lease(suite *s)
+static void an_alarm_of_a_lease_ends_when_another_worker_takes_the_lease(suite *s)
 {
     const pawl_text lease = TEXT("outbox/suite");
     pawl_store     *a = suite_open(s), *b = suite_open(s);
@@ -121,7 +121,7 @@ static void an_alarm_goes_with_its_lease(suite *s)
     EXPECT_EQ(s, alarms(s, a).count, 2);
 }
 
-static void an_alarm_names_its_endpoint(suite *s)
+static void an_alarm_without_an_endpoint_is_refused(suite *s)
 {
     pawl_store *a     = suite_open(s);
     pawl_alarm  alarm = alarm_of(a, "breaker", "away");
@@ -132,12 +132,15 @@ static void an_alarm_names_its_endpoint(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O23 an alarm stands until it ends", an_alarm_stands_until_it_ends},
-    {"O23 an alarm stands behind many of others", an_alarm_stands_behind_many_of_others},
-    {"O23 an alarm goes with its worker", an_alarm_goes_with_its_worker},
-    {"O23 an alarm goes with its worker's epoch", an_alarm_goes_with_its_workers_epoch},
-    {"O23 an alarm goes with its lease", an_alarm_goes_with_its_lease},
-    {"O23 an alarm names its endpoint", an_alarm_names_its_endpoint},
+    {"O23 an alarm is listed until it is ended", an_alarm_is_listed_until_it_is_ended},
+    {"O23 an alarm is listed after others raised and ended many",
+     an_alarm_is_listed_after_others_raised_and_ended_many},
+    {"O23 an alarm ends when its worker is closed", an_alarm_ends_when_its_worker_is_closed},
+    {"O23 an alarm of another epoch of its worker is not listed",
+     an_alarm_of_another_epoch_of_its_worker_is_not_listed},
+    {"O23 an alarm of a lease ends when another worker takes the lease",
+     an_alarm_of_a_lease_ends_when_another_worker_takes_the_lease},
+    {"O23 an alarm without an endpoint is refused", an_alarm_without_an_endpoint_is_refused},
 };
 
 const suite_cases cases_alarm = SUITE_CASES("alarm", cases);

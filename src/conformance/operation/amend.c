@@ -74,7 +74,7 @@ static pawl_event_rows events_of(suite *s, pawl_store *store, const char *type)
 
 /* ---- Cases -------------------------------------------------------------- */
 
-static void each_action_does_what_it_says(suite *s)
+static void an_operator_can_cancel_move_and_release_timeouts(suite *s)
 {
     pawl_store       *a = suite_open(s), *b = suite_open(s);
     const pawl_time   now = SUITE_NOW + 2;
@@ -107,7 +107,7 @@ static void each_action_does_what_it_says(suite *s)
 }
 
 /* A release does not delay an overdue timeout, and resets the attempts of a retried one. */
-static void released_timeouts_are_not_later_and_begin_anew(suite *s)
+static void an_operators_release_of_a_timeout_never_delays_it_and_resets_attempts(suite *s)
 {
     pawl_store       *a = suite_open(s);
     pawl_timeout_rows rows;
@@ -133,7 +133,7 @@ static void released_timeouts_are_not_later_and_begin_anew(suite *s)
     EXPECT_EQ(s, row_of(s, &rows, 2)->due, SUITE_NOW + 3);
 }
 
-static void timeouts_set_anew_since_are_left_alone(suite *s)
+static void an_operators_change_leaves_out_timeouts_that_were_set_again_since(suite *s)
 {
     static const pawl_amend_action actions[] = {PAWL_AMEND_CANCEL, PAWL_AMEND_MOVE,
                                                 PAWL_AMEND_SHIFT, PAWL_AMEND_RUN_NOW};
@@ -154,7 +154,7 @@ static void timeouts_set_anew_since_are_left_alone(suite *s)
     }
 }
 
-static void the_event_names_those_that_were_changed(suite *s)
+static void an_operators_change_leaves_an_event_that_names_the_changed_timeouts(suite *s)
 {
     pawl_store              *a   = suite_open(s);
     const pawl_timeout_amend how = {
@@ -182,7 +182,7 @@ static void the_event_names_those_that_were_changed(suite *s)
 }
 
 /* The worker that has leased it loses the lease: its commit is refused. */
-static void what_a_worker_has_in_hand_is_taken_from_it(suite *s)
+static void an_operators_change_of_a_leased_timeout_ends_its_lease(suite *s)
 {
     pawl_store       *a = suite_open(s), *b = suite_open(s);
     pawl_timeout_rows rows, mine;
@@ -201,7 +201,7 @@ static void what_a_worker_has_in_hand_is_taken_from_it(suite *s)
     EXPECT(s, pawl_uuid_is_zero(suite_timeouts(s, a).items[0].owner.uuid));
 }
 
-static void reaping_clears_leases_that_ran_out_alone(suite *s)
+static void an_operators_reap_frees_only_timeouts_whose_lease_has_expired(suite *s)
 {
     pawl_store              *a = suite_open(s), *b = suite_open(s);
     const pawl_timeout_amend how  = {.action = PAWL_AMEND_REAP};
@@ -225,7 +225,7 @@ static void reaping_clears_leases_that_ran_out_alone(suite *s)
     EXPECT_EQ(s, amend(s, b, &rows, how, late), 0);
 }
 
-static void what_cannot_be_done_is_refused(suite *s)
+static void an_invalid_change_of_timeouts_is_refused(suite *s)
 {
     pawl_store        *a    = suite_open(s);
     pawl_timeout_amend how  = {.action = PAWL_AMEND_CANCEL};
@@ -253,7 +253,7 @@ static void what_cannot_be_done_is_refused(suite *s)
 }
 
 /* Setting a leased timeout again: the new due time counts, and the worker's commit is refused. */
-static void one_that_is_set_is_there_with_who_and_why(suite *s)
+static void a_timeout_set_by_an_operator_leaves_an_event_with_author_and_reason(suite *s)
 {
     pawl_store      *a = suite_open(s), *b = suite_open(s);
     pawl_timeout_row row = {.saga_id     = suite_saga_id(9),
@@ -296,20 +296,21 @@ static void one_that_is_set_is_there_with_who_and_why(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E13 timeouts are cancelled, moved and released", each_action_does_what_it_says},
-    {"E13 released timeouts are not later and begin anew",
-     released_timeouts_are_not_later_and_begin_anew},
-    {"E13 timeouts that were set anew since are left alone",
-     timeouts_set_anew_since_are_left_alone},
-    {"E13 the event names those timeouts that were changed",
-     the_event_names_those_that_were_changed},
-    {"E13 a timeout that a worker has in hand is taken from it",
-     what_a_worker_has_in_hand_is_taken_from_it},
-    {"T14 reaping by name clears leases that ran out alone",
-     reaping_clears_leases_that_ran_out_alone},
-    {"E13 what cannot be done with timeouts is refused", what_cannot_be_done_is_refused},
-    {"E13 a timeout that an operator sets is there with who and why",
-     one_that_is_set_is_there_with_who_and_why},
+    {"E13 an operator can cancel, move and release timeouts",
+     an_operator_can_cancel_move_and_release_timeouts},
+    {"E13 an operator's release of a timeout never delays it and resets attempts",
+     an_operators_release_of_a_timeout_never_delays_it_and_resets_attempts},
+    {"E13 an operator's change leaves out timeouts that were set again since",
+     an_operators_change_leaves_out_timeouts_that_were_set_again_since},
+    {"E13 an operator's change leaves an event that names the changed timeouts",
+     an_operators_change_leaves_an_event_that_names_the_changed_timeouts},
+    {"E13 an operator's change of a leased timeout ends its lease",
+     an_operators_change_of_a_leased_timeout_ends_its_lease},
+    {"T14 an operator's reap frees only timeouts whose lease has expired",
+     an_operators_reap_frees_only_timeouts_whose_lease_has_expired},
+    {"E13 an invalid change of timeouts is refused", an_invalid_change_of_timeouts_is_refused},
+    {"E13 a timeout set by an operator leaves an event with author and reason",
+     a_timeout_set_by_an_operator_leaves_an_event_with_author_and_reason},
 };
 
-const suite_cases cases_op_amend = SUITE_CASES("operation amend", cases);
+const suite_cases cases_op_amend = SUITE_CASES("operation timeout change", cases);

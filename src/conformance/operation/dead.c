@@ -43,7 +43,7 @@ static pawl_queue_row queued(suite *s, pawl_store *store)
     return rows.items[0];
 }
 
-static void a_retried_letter_is_in_its_queue_again(suite *s)
+static void a_retried_dead_letter_is_in_its_queue(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open_bare(s);
     pawl_message sent = suite_message(s, TEXT("m-1"));
@@ -61,7 +61,7 @@ static void a_retried_letter_is_in_its_queue_again(suite *s)
     EXPECT_EQ(s, actions_of(s, a, "m-2").count, 0);
 }
 
-static void a_retry_leaves_who_when_and_why(suite *s)
+static void a_retry_is_kept(suite *s)
 {
     static const char *const parts[] = {"\"by\":\"ann\"",          "\"reason\":\"it is open\"",
                                         "\"endpoint\":\"orders\"", "\"queue\":\"line\"",
@@ -81,11 +81,11 @@ static void a_retry_leaves_who_when_and_why(suite *s)
     EXPECT_EQ(s, event->body.size, 0);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (!suite_text_has(event->headers, pawl_text_of(parts[i])))
-            suite_fail(s, __FILE__, __LINE__, "%s is not in %.*s", parts[i],
+            suite_fail(s, __FILE__, __LINE__, "the event's headers lack %s: %.*s", parts[i],
                        PAWL_TEXT_ARGS(event->headers));
 }
 
-static void an_edited_letter_goes_with_its_new_body(suite *s)
+static void an_edited_letter_has_its_new_body(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     pawl_message sent = suite_message(s, TEXT("m-1"));
@@ -104,7 +104,7 @@ static void an_edited_letter_goes_with_its_new_body(suite *s)
 }
 
 /* The inbox entry remains, so a copy that a broker delivers later is still dropped. */
-static void a_discarded_letter_keeps_its_mark(suite *s)
+static void a_discard_keeps_the_record(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     pawl_message sent = suite_message(s, TEXT("m-1"));
@@ -124,7 +124,7 @@ static const pawl_dead_settle retry = {.action = PAWL_DEAD_RETRY, .by = {.data =
 
 /* Two operators have read the letters. The second learns which of them were settled meanwhile, and that nothing was
  * sent, even if the retried message was already handled. */
-static void a_letter_is_settled_once(suite *s)
+static void a_dead_letter_can_be_settled_once(suite *s)
 {
     pawl_store       *a = suite_open(s), *b = suite_open(s);
     pawl_dead_settled settled = {9, 9};
@@ -157,7 +157,7 @@ static void a_letter_is_settled_once(suite *s)
 
 /* A worker may have claimed the copy, read the inbox entry and be about to drop the copy as a duplicate. If the letter
  * were settled now, the message would be lost. */
-static void a_letter_stays_while_its_copy_is_queued(suite *s)
+static void no_retry_beside_a_copy(suite *s)
 {
     pawl_store       *a = suite_open(s), *b = suite_open_bare(s);
     pawl_dead_settled settled = {9, 9};
@@ -199,7 +199,7 @@ static void take_out(suite *s, pawl_store *store)
                .seq = rows.items[0].seq);
 }
 
-static void a_letter_that_died_again_is_settled_again(suite *s)
+static void retried_a_second_time(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (int i = 0; i < 3; i++) {
@@ -214,7 +214,7 @@ static void a_letter_that_died_again_is_settled_again(suite *s)
         EXPECT_EQ(s, rows.items[i].event.at, SUITE_NOW + i);
 }
 
-static void what_cannot_be_sent_can_only_be_discarded(suite *s)
+static void without_a_queue_only_a_discard(suite *s)
 {
     pawl_store *a = suite_open(s);
     COMMIT_ONE(s, a, dead_set, .endpoint = ORDERS, .message = suite_message(s, TEXT("m-1")),
@@ -235,7 +235,7 @@ static void what_cannot_be_sent_can_only_be_discarded(suite *s)
 }
 
 /* The names are too long for a stream name, so they are shortened, but remain distinct. */
-static void actions_of_long_names_are_told_apart(suite *s)
+static void long_names_are_kept_apart(suite *s)
 {
     pawl_store     *a       = suite_open(s);
     pawl_text       long_id = suite_repeat(s, TEXT("m"), PAWL_MESSAGE_ID_SIZE_MAX);
@@ -253,7 +253,7 @@ static void actions_of_long_names_are_told_apart(suite *s)
 /* Both letters have a UUID as id and headers that name a saga. The timeout's letter has no causation id, so it is
  * set again. The other is a message that a foreign timeout became; its causation id is the timeout, and it is queued
  * again. */
-static void a_message_of_a_foreign_timeout_is_no_timeout(suite *s)
+static void from_a_timeout(suite *s)
 {
     static const char *const ids[]    = {"01a20a97-1295-7006-ac35-ef034474ec01",
                                          "01a20a97-1295-7006-ac35-ef034474ec02"};
@@ -283,7 +283,7 @@ static void a_message_of_a_foreign_timeout_is_no_timeout(suite *s)
 
 /* Letters without a causation id whose headers name a saga, but that are not timeouts: one has a body, the others a
  * saga type or an id that no timeout has. Each is queued as a message, and none blocks the others of its commit. */
-static void a_message_whose_headers_name_a_saga_is_no_timeout(suite *s)
+static void not_a_timeout(suite *s)
 {
     const pawl_text ids[]      = {TEXT("01a20a97-1295-7006-ac35-ef034474ec01"),
                                   TEXT("01a20a97-1295-7006-ac35-ef034474ec02"),
@@ -322,7 +322,7 @@ static void a_message_whose_headers_name_a_saga_is_no_timeout(suite *s)
 }
 
 /* The letter of a timeout has the timeout's headers besides those that name the saga. */
-static void a_timeout_is_set_again_with_its_headers(suite *s)
+static void a_timeout_is_set_again(suite *s)
 {
     pawl_store       *a       = suite_open(s);
     pawl_message      message = suite_message(s, TEXT("01a20a97-1295-7006-ac35-ef034474ec01"));
@@ -412,7 +412,7 @@ static void expect_others(suite *s, pawl_store *store, bool is_written)
     expect_other(s, store, "pawl.dead/own/1", is_written, "Deposited");
 }
 
-static void old_bodies_go_and_their_events_stay(suite *s)
+static void sweep_of_bodies(suite *s)
 {
     pawl_store *a    = suite_open(s);
     bool        more = true;
@@ -438,7 +438,7 @@ static void old_bodies_go_and_their_events_stay(suite *s)
 }
 
 /* Two streams have two events, the third has one; a page of one event takes all of its stream. */
-static void old_bodies_go_a_page_at_a_time(suite *s)
+static void a_limited_sweep_of_bodies(suite *s)
 {
     pawl_store       *a     = suite_open(s);
     bool              more  = false;
@@ -468,7 +468,7 @@ static void old_bodies_go_a_page_at_a_time(suite *s)
 }
 
 /* A body of the maximum size, which a store may keep in parts. */
-static void an_old_body_at_its_limit_goes(suite *s)
+static void the_sweep_of_the_longest_bodies(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     bool         more = true;
@@ -514,7 +514,7 @@ static void discard_number_or_sweep(suite_thread *thread)
             sweep_bodies(s, store, what, &more);
 }
 
-static void bodies_go_while_events_get_positions(suite *s)
+static void sweep_while_numbering(suite *s)
 {
     pawl_store *a     = suite_open(s);
     int64_t     count = 0;
@@ -558,7 +558,7 @@ static void settle_each(suite_thread *thread)
 }
 
 /* The loser gets PAWL_EGONE, not a conflict that leaves the outcome open. */
-static void one_of_those_who_settle_a_letter_wins(suite *s)
+static void one_of_concurrent_settles(suite *s)
 {
     pawl_store *a = suite_open(s);
     atomic_int  won;
@@ -571,25 +571,23 @@ static void one_of_those_who_settle_a_letter_wins(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E34 a retried letter is in its queue again", a_retried_letter_is_in_its_queue_again},
-    {"E34 a retry leaves who, when and why", a_retry_leaves_who_when_and_why},
-    {"E34 an edited letter goes with its new body", an_edited_letter_goes_with_its_new_body},
-    {"E34 a discarded letter keeps its mark", a_discarded_letter_keeps_its_mark},
-    {"E34 a letter is settled once", a_letter_is_settled_once},
-    {"E34 one of those who settle a letter wins", one_of_those_who_settle_a_letter_wins},
-    {"E34 a letter stays while its copy is queued", a_letter_stays_while_its_copy_is_queued},
-    {"E34 a letter that died again is settled again", a_letter_that_died_again_is_settled_again},
-    {"E34 what cannot be sent can only be discarded", what_cannot_be_sent_can_only_be_discarded},
-    {"E34 a message of a foreign timeout is no timeout",
-     a_message_of_a_foreign_timeout_is_no_timeout},
-    {"E34 a message whose headers name a saga is no timeout",
-     a_message_whose_headers_name_a_saga_is_no_timeout},
-    {"E34 a timeout is set again with its headers", a_timeout_is_set_again_with_its_headers},
-    {"E34 actions of long names are told apart", actions_of_long_names_are_told_apart},
-    {"E34 old bodies go and their events stay", old_bodies_go_and_their_events_stay},
-    {"E34 old bodies go a page at a time", old_bodies_go_a_page_at_a_time},
-    {"E34 an old body at its limit goes", an_old_body_at_its_limit_goes},
-    {"E34 O4 bodies go while events get positions", bodies_go_while_events_get_positions},
+    {"E34 a retried dead letter is in its queue again", a_retried_dead_letter_is_in_its_queue},
+    {"E34 a retry of a dead letter leaves an event with author, time and reason", a_retry_is_kept},
+    {"E34 an edited dead letter is queued with its new body", an_edited_letter_has_its_new_body},
+    {"E34 a discarded dead letter keeps its deduplication record", a_discard_keeps_the_record},
+    {"E34 a dead letter can be settled once", a_dead_letter_can_be_settled_once},
+    {"E34 of concurrent settles of a dead letter one succeeds", one_of_concurrent_settles},
+    {"E34 a dead letter cannot be retried while a copy of it is queued", no_retry_beside_a_copy},
+    {"E34 a message that becomes a dead letter again can be retried again", retried_a_second_time},
+    {"E34 a dead letter without a queue can only be discarded", without_a_queue_only_a_discard},
+    {"E34 the dead letter of a message sent by a timeout is retried as a message", from_a_timeout},
+    {"E34 the dead letter of a message is not a timeout because of its headers", not_a_timeout},
+    {"E34 the dead letter of a timeout is set again with its headers", a_timeout_is_set_again},
+    {"E34 events about dead letters with long names are kept apart", long_names_are_kept_apart},
+    {"E34 the sweep deletes old bodies of discarded letters and keeps the events", sweep_of_bodies},
+    {"E34 the sweep deletes old bodies a limited number at a time", a_limited_sweep_of_bodies},
+    {"E34 the sweep deletes old bodies of the maximum size", the_sweep_of_the_longest_bodies},
+    {"E34 O4 the sweep can delete bodies while events get global positions", sweep_while_numbering},
 };
 
-const suite_cases cases_op_dead = SUITE_CASES("operations on dead letters", cases);
+const suite_cases cases_op_dead = SUITE_CASES("operation dead letter", cases);

@@ -70,26 +70,28 @@ static void settle_what_was_read(suite *s, pawl_dead_action action)
     EXPECT_EQ(s, count_actions(s, a, second.id), 1);
 }
 
-static void a_retry_sends_the_letter_that_was_read(suite *s)
+static void a_retry_leaves_out_a_dead_letter_that_changed_since_it_was_read(suite *s)
 {
     settle_what_was_read(s, PAWL_DEAD_RETRY);
 }
 
-static void an_edit_sends_the_letter_that_was_read(suite *s)
+static void an_edit_leaves_out_a_dead_letter_that_changed_since_it_was_read(suite *s)
 {
     settle_what_was_read(s, PAWL_DEAD_EDIT);
 }
 
-static void a_discard_deletes_the_letter_that_was_read(suite *s)
+static void a_discard_leaves_out_a_dead_letter_that_changed_since_it_was_read(suite *s)
 {
     settle_what_was_read(s, PAWL_DEAD_DISCARD);
 }
 
 static const suite_case cases[] = {
-    {"E34 a retry sends the letter that was read", a_retry_sends_the_letter_that_was_read},
-    {"E34 an edit sends the letter that was read", an_edit_sends_the_letter_that_was_read},
-    {"E34 a discard deletes the letter that was read", a_discard_deletes_the_letter_that_was_read},
+    {"E34 a retry leaves out a dead letter that changed since it was read",
+     a_retry_leaves_out_a_dead_letter_that_changed_since_it_was_read},
+    {"E34 an edit leaves out a dead letter that changed since it was read",
+     an_edit_leaves_out_a_dead_letter_that_changed_since_it_was_read},
+    {"E34 a discard leaves out a dead letter that changed since it was read",
+     a_discard_leaves_out_a_dead_letter_that_changed_since_it_was_read},
 };
 
-const suite_cases cases_op_dead_changed =
-    SUITE_CASES("operations on dead letters that changed", cases);
+const suite_cases cases_op_dead_changed = SUITE_CASES("operation changed dead letter", cases);

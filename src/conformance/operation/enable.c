@@ -51,7 +51,7 @@ static void expect_line(suite *s, const pawl_attempt_rows *lines, size_t at,
 
 /* ---- Enable ------------------------------------------------------------- */
 
-static void an_enabled_row_is_due_again(suite *s)
+static void a_retried_outbox_row_is_pending_and_due_again(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open_bare(s);
     insert(s, a, 1, "Order/1");
@@ -87,7 +87,7 @@ static void an_enabled_row_is_due_again(suite *s)
 }
 
 /* A retried row gets the full number of attempts again, while its history continues with the next number. */
-static void attempts_are_counted_anew(suite *s)
+static void a_retried_outbox_row_has_all_its_attempts_again(suite *s)
 {
     pawl_store *a   = suite_open(s);
     pawl_time   now = SUITE_NOW;
@@ -110,7 +110,7 @@ static void attempts_are_counted_anew(suite *s)
 }
 
 /* A retried row is delivered after later rows of its source that are due already. */
-static void an_enabled_row_holds_nothing_back(suite *s)
+static void a_retried_outbox_row_blocks_no_other_row(suite *s)
 {
     pawl_store *a = suite_open(s);
     insert(s, a, 1, "Order/1");
@@ -127,7 +127,7 @@ static void an_enabled_row_holds_nothing_back(suite *s)
 
 /* ---- Discard ------------------------------------------------------------ */
 
-static void a_discarded_row_goes_with_the_dispatched(suite *s)
+static void a_discarded_outbox_row_is_swept_like_a_delivered_one(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open_bare(s);
     int64_t     count = -1;
@@ -159,7 +159,7 @@ static void a_discarded_row_goes_with_the_dispatched(suite *s)
     EXPECT_EQ(s, suite_attempts(s, a, id).count, 0);
 }
 
-static void only_a_dead_row_can_be_enabled_or_discarded(suite *s)
+static void an_outbox_row_can_be_retried_or_discarded_only_while_it_is_dead(suite *s)
 {
     pawl_store *a = suite_open(s);
     int64_t     ids[6];
@@ -192,7 +192,7 @@ static void only_a_dead_row_can_be_enabled_or_discarded(suite *s)
 }
 
 /* Row 2 was tried and waits for its next attempt; only rows that were never tried are blocked. */
-static void a_row_that_was_tried_is_not_blocked(suite *s)
+static void an_outbox_row_that_was_attempted_is_not_blocked(suite *s)
 {
     pawl_store *a = suite_open(s);
     insert(s, a, 1, "Held/1");
@@ -206,7 +206,7 @@ static void a_row_that_was_tried_is_not_blocked(suite *s)
 }
 
 /* Two endpoints may share a process, whose events have one ordering key: each endpoint claims only its own rows. */
-static void a_claim_is_of_one_endpoint_of_a_shared_source(suite *s)
+static void a_claim_returns_one_endpoints_outbox_rows_of_a_shared_ordering_key(suite *s)
 {
     pawl_store      *store = suite_open(s);
     pawl_outbox_rows rows  = {0};
@@ -243,7 +243,7 @@ static void add_labelled(suite_set *set, unsigned number, const char *endpoint, 
         .destination = pawl_text_of(destination), .message = message, .at = SUITE_NOW);
 }
 
-static void rows_are_found_by_what_they_carry(suite *s)
+static void outbox_rows_are_found_by_endpoint_ordering_key_destination_and_type(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -285,7 +285,7 @@ static void rows_are_found_by_what_they_carry(suite *s)
                  "1");
 }
 
-static void rows_are_found_by_how_often_they_were_tried(suite *s)
+static void outbox_rows_are_found_by_the_number_of_their_attempts(suite *s)
 {
     const unsigned waits = 1u << PAWL_OUTBOX_PENDING;
     pawl_store    *a = suite_open(s), *b = suite_open(s);
@@ -328,18 +328,23 @@ static void rows_are_found_by_how_often_they_were_tried(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O19 O15 an enabled row is due again", an_enabled_row_is_due_again},
-    {"O19 O12 attempts are counted anew", attempts_are_counted_anew},
-    {"O19 O14 an enabled row holds nothing back", an_enabled_row_holds_nothing_back},
-    {"O19 a discarded row goes with the dispatched", a_discarded_row_goes_with_the_dispatched},
-    {"O19 only a dead row can be enabled or discarded",
-     only_a_dead_row_can_be_enabled_or_discarded},
-    {"O14 a row that was tried is not blocked", a_row_that_was_tried_is_not_blocked},
-    {"O8 O14 a claim is of one endpoint of a shared source",
-     a_claim_is_of_one_endpoint_of_a_shared_source},
-    {"O8 O19 rows are found by what they carry", rows_are_found_by_what_they_carry},
-    {"O14 rows are found by how often they were tried",
-     rows_are_found_by_how_often_they_were_tried},
+    {"O19 O15 a retried outbox row is pending and due again",
+     a_retried_outbox_row_is_pending_and_due_again},
+    {"O19 O12 a retried outbox row has all its attempts again",
+     a_retried_outbox_row_has_all_its_attempts_again},
+    {"O19 O14 a retried outbox row blocks no other row", a_retried_outbox_row_blocks_no_other_row},
+    {"O19 a discarded outbox row is swept like a delivered one",
+     a_discarded_outbox_row_is_swept_like_a_delivered_one},
+    {"O19 an outbox row can be retried or discarded only while it is dead",
+     an_outbox_row_can_be_retried_or_discarded_only_while_it_is_dead},
+    {"O14 an outbox row that was attempted is not blocked",
+     an_outbox_row_that_was_attempted_is_not_blocked},
+    {"O8 O14 a claim returns one endpoint's outbox rows of a shared ordering key",
+     a_claim_returns_one_endpoints_outbox_rows_of_a_shared_ordering_key},
+    {"O8 O19 outbox rows are found by endpoint, ordering key, destination and type",
+     outbox_rows_are_found_by_endpoint_ordering_key_destination_and_type},
+    {"O14 outbox rows are found by the number of their attempts",
+     outbox_rows_are_found_by_the_number_of_their_attempts},
 };
 
-const suite_cases cases_op_enable = SUITE_CASES("operation enable", cases);
+const suite_cases cases_op_enable = SUITE_CASES("operation outbox retry", cases);

@@ -54,7 +54,7 @@ static pawl_stream read_stream(suite *s, pawl_store *store, pawl_text name)
 
 /* ---- Append ------------------------------------------------------------- */
 
-static void events_and_dispatches_come_together(suite *s)
+static void an_append_stores_its_events_and_outbox_rows_together(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open_bare(s);
     EXPECT_EQ(s, read_stream(s, b, ACCOUNT).version, 0);
@@ -96,7 +96,7 @@ static void events_and_dispatches_come_together(suite *s)
     EXPECT_TEXT(s, rows.items[1].message.id, TEXT("m-77"));
 }
 
-static void the_dispatch_id_is_of_endpoint_stream_version_and_index(suite *s)
+static void a_dispatch_id_is_computed_from_endpoint_stream_version_and_index(suite *s)
 {
     pawl_store *a = suite_open(s);
     EXPECT_OK(s, try_append(s, a, 0, 2));
@@ -115,7 +115,7 @@ static void the_dispatch_id_is_of_endpoint_stream_version_and_index(suite *s)
     }
 }
 
-static void dispatches_without_an_outbox_are_refused(suite *s)
+static void an_append_with_outbox_rows_but_without_their_endpoint_is_refused(suite *s)
 {
     pawl_store     *a        = suite_open(s);
     pawl_event      event    = suite_event_of(s, ACCOUNT, 1);
@@ -134,7 +134,7 @@ static void dispatches_without_an_outbox_are_refused(suite *s)
     EXPECT_EQ(s, read_stream(s, a, ACCOUNT).version, 1);
 }
 
-static void of_two_appends_at_one_version_one_is_left(suite *s)
+static void of_two_appends_at_one_version_one_is_stored_with_its_outbox_rows(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT_OK(s, try_append(s, a, 0, 1));
@@ -149,7 +149,7 @@ static void of_two_appends_at_one_version_one_is_left(suite *s)
     EXPECT_EQ(s, read_stream(s, a, ACCOUNT).version, 2);
 }
 
-static void a_known_dispatch_id_with_another_content_is_refused(suite *s)
+static void an_append_with_a_known_dispatch_id_of_another_body_leaves_no_event(suite *s)
 {
     pawl_store     *a = suite_open(s);
     pawl_outbox_row other;
@@ -180,7 +180,7 @@ static void settle(suite *s, pawl_store *store, pawl_outbox_row *row, pawl_attem
 
 /* A producer that crashed before it got the answer appends again: nothing is written twice, even if the rows were
  * changed since. */
-static void an_append_that_came_through_is_not_repeated(suite *s)
+static void an_append_that_was_applied_is_not_applied_again_when_repeated(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT_OK(s, try_append(s, a, 0, 3));
@@ -207,7 +207,7 @@ static void an_append_that_came_through_is_not_repeated(suite *s)
 }
 
 /* After an append that was not applied, the repetition uses the same ids. */
-static void an_append_that_did_not_come_through_makes_the_same_ids(suite *s)
+static void an_append_that_was_not_applied_has_the_same_dispatch_ids_when_repeated(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     pawl_event  first = suite_event_of(s, ACCOUNT, 1);
@@ -225,7 +225,7 @@ static void an_append_that_did_not_come_through_makes_the_same_ids(suite *s)
 
 /* ---- What an append takes ----------------------------------------------- */
 
-static void what_no_append_can_be_is_refused(suite *s)
+static void an_invalid_append_is_refused(suite *s)
 {
     pawl_store *a      = suite_open(s);
     pawl_event  event  = suite_event_of(s, ACCOUNT, 1);
@@ -250,7 +250,7 @@ static void what_no_append_can_be_is_refused(suite *s)
 
 /* ---- Folds, events, checkpoints ----------------------------------------- */
 
-static void a_fold_shortens_a_read(suite *s)
+static void a_read_of_a_stream_begins_at_its_snapshot(suite *s)
 {
     pawl_store              *a        = suite_open_bare(s);
     pawl_stream_snapshot_row snapshot = {.version      = 2,
@@ -277,7 +277,7 @@ static void a_fold_shortens_a_read(suite *s)
                 PAWL_EINVAL);
 }
 
-static void a_projection_reads_on_from_its_checkpoint(suite *s)
+static void a_projection_continues_at_its_checkpoint(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open_bare(s);
     int64_t     position = -1;
@@ -302,21 +302,23 @@ static void a_projection_reads_on_from_its_checkpoint(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O1 O22 events and dispatches come together", events_and_dispatches_come_together},
-    {"O5 the dispatch id is of endpoint, stream, version and index",
-     the_dispatch_id_is_of_endpoint_stream_version_and_index},
-    {"O2 dispatches without an outbox are refused at the call",
-     dispatches_without_an_outbox_are_refused},
-    {"O4 of two appends at one version one is left, with its dispatches",
-     of_two_appends_at_one_version_one_is_left},
-    {"O1 O5 a known dispatch id with another content leaves no event",
-     a_known_dispatch_id_with_another_content_is_refused},
-    {"O7 an append that came through is not repeated", an_append_that_came_through_is_not_repeated},
-    {"O7 an append that did not come through makes the same ids",
-     an_append_that_did_not_come_through_makes_the_same_ids},
-    {"O4 what no append can be is refused", what_no_append_can_be_is_refused},
-    {"O18 a fold shortens a read", a_fold_shortens_a_read},
-    {"O4 a projection reads on from its checkpoint", a_projection_reads_on_from_its_checkpoint},
+    {"O1 O22 an append stores its events and outbox rows together",
+     an_append_stores_its_events_and_outbox_rows_together},
+    {"O5 a dispatch id is computed from endpoint, stream, version and index",
+     a_dispatch_id_is_computed_from_endpoint_stream_version_and_index},
+    {"O2 an append with outbox rows but without their endpoint is refused",
+     an_append_with_outbox_rows_but_without_their_endpoint_is_refused},
+    {"O4 of two appends at one version one is stored, with its outbox rows",
+     of_two_appends_at_one_version_one_is_stored_with_its_outbox_rows},
+    {"O1 O5 an append with a known dispatch id of another body leaves no event",
+     an_append_with_a_known_dispatch_id_of_another_body_leaves_no_event},
+    {"O7 an append that was applied is not applied again when repeated",
+     an_append_that_was_applied_is_not_applied_again_when_repeated},
+    {"O7 an append that was not applied has the same dispatch ids when repeated",
+     an_append_that_was_not_applied_has_the_same_dispatch_ids_when_repeated},
+    {"O4 an invalid append is refused", an_invalid_append_is_refused},
+    {"O18 a read of a stream begins at its snapshot", a_read_of_a_stream_begins_at_its_snapshot},
+    {"O4 a projection continues at its checkpoint", a_projection_continues_at_its_checkpoint},
 };
 
 const suite_cases cases_op_event_store = SUITE_CASES("operation event store", cases);

@@ -37,7 +37,7 @@ static bool get(suite *s, pawl_store *store, const char *message_id, pawl_outbox
     return is_found;
 }
 
-static void a_record_is_none_then_whole_then_empty(suite *s)
+static void an_outbox_record_holds_what_a_handled_message_sent_until_it_is_sent(suite *s)
 {
     pawl_store        *a = suite_open(s), *b = suite_open_bare(s);
     pawl_outbox_record record;
@@ -68,7 +68,7 @@ static void a_record_is_none_then_whole_then_empty(suite *s)
     EXPECT(s, !get(s, b, "M-1", &record));
 }
 
-static void a_record_is_of_its_endpoint(suite *s)
+static void an_outbox_record_belongs_to_one_endpoint(suite *s)
 {
     pawl_store        *a        = suite_open(s);
     bool               is_found = true;
@@ -94,7 +94,7 @@ static void a_record_is_of_its_endpoint(suite *s)
                 PAWL_EINVAL);
 }
 
-static void a_second_record_is_refused_whole(suite *s)
+static void a_second_outbox_record_of_a_message_is_refused_completely(suite *s)
 {
     pawl_store        *a = suite_open(s), *b = suite_open(s);
     pawl_outbox_record record;
@@ -112,7 +112,7 @@ static void a_second_record_is_refused_whole(suite *s)
 
 /* In the pessimistic mode the inbox entry is written before the handler runs; a second receiver fails to write it
  * before its own handler runs. */
-static void a_claimed_message_is_nobody_elses(suite *s)
+static void a_claimed_message_can_be_settled_by_no_other_worker(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_send(s, a, ENDPOINT, "m-1", SUITE_NOW);
@@ -142,7 +142,7 @@ static void a_claimed_message_is_nobody_elses(suite *s)
     EXPECT_EQ(s, record.count, 1);
 }
 
-static void dispatching_clears_the_operations_and_stamps_the_time(suite *s)
+static void an_outbox_record_loses_sent_operations_and_the_last_sets_its_time(suite *s)
 {
     pawl_store        *a = suite_open(s);
     pawl_outbox_record record;
@@ -176,7 +176,7 @@ static pawl_outbox_rows due(suite *s, pawl_store *store)
 }
 
 /* The message arrives again after a crash: it is known, and only operations that were not sent are sent. */
-static void what_was_not_sent_is_sent_with_the_same_ids(suite *s)
+static void operations_that_were_not_sent_are_sent_later_with_the_same_ids(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     handle(s, a, "m-1", 1, 2, SUITE_NOW);
@@ -207,7 +207,7 @@ static void make_records(suite *s, pawl_store *store, pawl_time cut_off)
     }
 }
 
-static void clean_up_removes_old_dispatched_records_in_batches(suite *s)
+static void the_clean_up_deletes_old_dispatched_outbox_records_in_batches(suite *s)
 {
     pawl_store        *a       = suite_open(s);
     pawl_time          cut_off = SUITE_NOW - PAWL_DAYS(7);
@@ -237,17 +237,19 @@ static void clean_up_removes_old_dispatched_records_in_batches(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O24 O33 a record is none, then whole, then without operations",
-     a_record_is_none_then_whole_then_empty},
-    {"O33 a record is of its endpoint", a_record_is_of_its_endpoint},
-    {"O25 O33 a second record is refused whole", a_second_record_is_refused_whole},
-    {"O26 a claimed message is nobody else's", a_claimed_message_is_nobody_elses},
-    {"O27 O33 dispatching clears the operations and stamps the time",
-     dispatching_clears_the_operations_and_stamps_the_time},
-    {"E25 O33 what was not sent is sent with the same ids",
-     what_was_not_sent_is_sent_with_the_same_ids},
-    {"O28 clean-up removes old dispatched records in batches",
-     clean_up_removes_old_dispatched_records_in_batches},
+    {"O24 O33 an outbox record holds what a handled message sent until it is sent",
+     an_outbox_record_holds_what_a_handled_message_sent_until_it_is_sent},
+    {"O33 an outbox record belongs to one endpoint", an_outbox_record_belongs_to_one_endpoint},
+    {"O25 O33 a second outbox record of a message is refused completely",
+     a_second_outbox_record_of_a_message_is_refused_completely},
+    {"O26 a claimed message can be settled by no other worker",
+     a_claimed_message_can_be_settled_by_no_other_worker},
+    {"O27 O33 an outbox record loses sent operations, and the last sets its time",
+     an_outbox_record_loses_sent_operations_and_the_last_sets_its_time},
+    {"E25 O33 operations that were not sent are sent later with the same ids",
+     operations_that_were_not_sent_are_sent_later_with_the_same_ids},
+    {"O28 the clean-up deletes old dispatched outbox records in batches",
+     the_clean_up_deletes_old_dispatched_outbox_records_in_batches},
 };
 
-const suite_cases cases_op_message = SUITE_CASES("operation message", cases);
+const suite_cases cases_op_message = SUITE_CASES("operation outbox record", cases);

@@ -73,7 +73,7 @@ static void expect_attempts(suite *s, pawl_store *store, int64_t id,
 
 /* ---- Cases -------------------------------------------------------------- */
 
-static void a_row_comes_back_as_it_was_inserted(suite *s)
+static void an_outbox_row_is_claimed_as_it_was_inserted(suite *s)
 {
     pawl_store     *a = suite_open(s), *b = suite_open(s);
     pawl_outbox_row given = row_of(s, 1, "Order/1", 7);
@@ -98,7 +98,7 @@ static void a_row_comes_back_as_it_was_inserted(suite *s)
     EXPECT_CODE(s, try_insert(s, a, &given), PAWL_EINVAL);
 }
 
-static void a_known_dispatch_id_changes_nothing(suite *s)
+static void inserting_a_known_dispatch_id_changes_nothing_whatever_the_rows_state(suite *s)
 {
     pawl_store     *a = suite_open(s), *b = suite_open(s);
     pawl_outbox_row given = row_of(s, 1, "Order/1", 1);
@@ -124,7 +124,7 @@ static void a_known_dispatch_id_changes_nothing(suite *s)
     EXPECT_EQ(s, due(s, a, SUITE_NOW + SECOND).count, 0);
 }
 
-static void a_known_id_with_another_content_is_refused(suite *s)
+static void a_known_dispatch_id_with_another_type_or_body_is_refused(suite *s)
 {
     pawl_store     *a     = suite_open(s);
     pawl_outbox_row given = row_of(s, 1, "Order/1", 1), other = given;
@@ -138,7 +138,7 @@ static void a_known_id_with_another_content_is_refused(suite *s)
     EXPECT_MESSAGE(s, &row.message, &given.message);
 }
 
-static void rows_of_a_source_come_by_sequence(suite *s)
+static void outbox_rows_of_one_ordering_key_are_claimed_by_version(suite *s)
 {
     static const int64_t versions[] = {3, 1, 2};
     pawl_store          *a          = suite_open(s);
@@ -152,7 +152,7 @@ static void rows_of_a_source_come_by_sequence(suite *s)
         EXPECT_EQ(s, rows.items[i].version, i + 1);
 }
 
-static void success_ends_the_row(suite *s)
+static void a_delivered_outbox_row_is_settled_once(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, 1, "Order/1");
@@ -172,7 +172,7 @@ static void success_ends_the_row(suite *s)
     EXPECT_EQ(s, suite_attempts(s, b, copy.id).count, 0);
 }
 
-static void a_transient_failure_waits_and_then_kills(suite *s)
+static void an_outbox_row_waits_after_a_transient_failure_and_is_dead_after_the_last(suite *s)
 {
     pawl_store          *a = suite_open(s);
     pawl_attempt_outcome outcomes[PAWL_OUTBOX_ATTEMPTS_MAX];
@@ -202,7 +202,7 @@ static void a_transient_failure_waits_and_then_kills(suite *s)
     expect_attempts(s, a, row.id, outcomes, PAWL_OUTBOX_ATTEMPTS_MAX);
 }
 
-static void the_limit_of_attempts_may_be_set(suite *s)
+static void an_outbox_rows_maximum_number_of_attempts_can_be_set(suite *s)
 {
     pawl_store        *a      = suite_open(s);
     pawl_outbox_result result = {
@@ -220,7 +220,7 @@ static void the_limit_of_attempts_may_be_set(suite *s)
     EXPECT_EQ(s, suite_attempts(s, a, row.id).items[0].outcome, PAWL_ATTEMPT_POISON);
 }
 
-static void rejection_and_poison_are_dead_at_once(suite *s)
+static void a_rejected_or_poison_outbox_row_is_dead_at_once_and_blocks_no_other_row(suite *s)
 {
     static const pawl_attempt_outcome outcomes[] = {PAWL_ATTEMPT_REJECTED, PAWL_ATTEMPT_POISON};
     pawl_store                       *a          = suite_open(s);
@@ -238,7 +238,7 @@ static void rejection_and_poison_are_dead_at_once(suite *s)
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_DEAD).count, 2);
 }
 
-static void a_waiting_row_holds_back_its_source_alone(suite *s)
+static void a_waiting_outbox_row_blocks_rows_of_its_own_ordering_key_only(suite *s)
 {
     pawl_store *a   = suite_open(s);
     pawl_time   now = SUITE_NOW;
@@ -267,7 +267,7 @@ static void a_waiting_row_holds_back_its_source_alone(suite *s)
 }
 
 /* Ids need not follow versions: version 3 has the smallest id. */
-static void a_waiting_row_holds_back_later_rows_of_any_id(suite *s)
+static void a_waiting_outbox_row_blocks_all_later_rows_of_its_key_whatever_their_id(suite *s)
 {
     pawl_store *a = suite_open(s);
     insert(s, a, 3, "Order/1");
@@ -287,7 +287,7 @@ static void a_waiting_row_holds_back_later_rows_of_any_id(suite *s)
 }
 
 /* After an operator's retry attempts start at 0 again; history lines continue with the next number. */
-static void an_attempt_whose_number_exists_gets_the_next_number(suite *s)
+static void an_attempt_whose_number_is_taken_gets_the_next_number(suite *s)
 {
     pawl_store *a = suite_open(s);
     insert(s, a, 1, "Order/1");
@@ -310,7 +310,7 @@ static pawl_outbox_rows found(suite *s, pawl_store *store, const pawl_outbox_que
 
 /* Rows 1 to 6 are alternately pending and dead. A query for both states returns the first ones by id, up to its
  * limit. */
-static void of_several_states_the_first_are_found(suite *s)
+static void a_query_for_several_states_returns_the_first_outbox_rows_by_id(suite *s)
 {
     pawl_store       *a     = suite_open(s);
     pawl_outbox_query query = {.states = 1U << PAWL_OUTBOX_PENDING | 1U << PAWL_OUTBOX_DEAD};
@@ -332,7 +332,7 @@ static void of_several_states_the_first_are_found(suite *s)
 }
 
 /* Rows without a source have no order, so none is held back. */
-static void a_hold_without_a_source_holds_nothing(suite *s)
+static void a_block_without_an_ordering_key_blocks_no_outbox_row(suite *s)
 {
     pawl_store *a   = suite_open(s);
     suite_set   set = suite_changes(s);
@@ -345,23 +345,31 @@ static void a_hold_without_a_source_holds_nothing(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O1 O22 a row comes back as it was inserted", a_row_comes_back_as_it_was_inserted},
-    {"O6 O7 a known dispatch id changes nothing, whatever the row's state",
-     a_known_dispatch_id_changes_nothing},
-    {"O5 a known id with another content is refused", a_known_id_with_another_content_is_refused},
-    {"O8 rows of a source come by sequence", rows_of_a_source_come_by_sequence},
-    {"O9 O15 O16 success ends the row, and is told once", success_ends_the_row},
-    {"O10 O12 O15 a transient failure waits and then kills",
-     a_transient_failure_waits_and_then_kills},
-    {"O12 the limit of attempts may be set", the_limit_of_attempts_may_be_set},
-    {"O11 O13 O14 rejection and poison are dead at once", rejection_and_poison_are_dead_at_once},
-    {"O22 an attempt whose number exists gets the next number",
-     an_attempt_whose_number_exists_gets_the_next_number},
-    {"O8 of several states the first rows are found", of_several_states_the_first_are_found},
-    {"O14 a hold without a source holds nothing", a_hold_without_a_source_holds_nothing},
-    {"O14 a waiting row holds back its source alone", a_waiting_row_holds_back_its_source_alone},
-    {"O8 O14 a waiting row holds back later rows of any id",
-     a_waiting_row_holds_back_later_rows_of_any_id},
+    {"O1 O22 an outbox row is claimed as it was inserted",
+     an_outbox_row_is_claimed_as_it_was_inserted},
+    {"O6 O7 inserting a known dispatch id changes nothing, whatever the row's state",
+     inserting_a_known_dispatch_id_changes_nothing_whatever_the_rows_state},
+    {"O5 a known dispatch id with another type or body is refused",
+     a_known_dispatch_id_with_another_type_or_body_is_refused},
+    {"O8 outbox rows of one ordering key are claimed by version",
+     outbox_rows_of_one_ordering_key_are_claimed_by_version},
+    {"O9 O15 O16 a delivered outbox row is settled once", a_delivered_outbox_row_is_settled_once},
+    {"O10 O12 O15 an outbox row waits after a transient failure and is dead after the last",
+     an_outbox_row_waits_after_a_transient_failure_and_is_dead_after_the_last},
+    {"O12 an outbox row's maximum number of attempts can be set",
+     an_outbox_rows_maximum_number_of_attempts_can_be_set},
+    {"O11 O13 O14 a rejected or poison outbox row is dead at once and blocks no other row",
+     a_rejected_or_poison_outbox_row_is_dead_at_once_and_blocks_no_other_row},
+    {"O22 an attempt whose number is taken gets the next number",
+     an_attempt_whose_number_is_taken_gets_the_next_number},
+    {"O8 a query for several states returns the first outbox rows by id",
+     a_query_for_several_states_returns_the_first_outbox_rows_by_id},
+    {"O14 a block without an ordering key blocks no outbox row",
+     a_block_without_an_ordering_key_blocks_no_outbox_row},
+    {"O14 a waiting outbox row blocks rows of its own ordering key only",
+     a_waiting_outbox_row_blocks_rows_of_its_own_ordering_key_only},
+    {"O8 O14 a waiting outbox row blocks all later rows of its key, whatever their id",
+     a_waiting_outbox_row_blocks_all_later_rows_of_its_key_whatever_their_id},
 };
 
 const suite_cases cases_op_outbox = SUITE_CASES("operation outbox", cases);

@@ -60,7 +60,7 @@ static pawl_event_rows actions_of(suite *s, pawl_store *store, pawl_text partiti
     return rows;
 }
 
-static void partitions_are_listed_with_counts_and_gates(suite *s)
+static void partitions_are_listed_with_their_message_counts_and_flushes(suite *s)
 {
     pawl_store                *a = suite_open(s), *b = suite_open_bare(s);
     const pawl_partition_query all = {.count_max = 0};
@@ -110,7 +110,7 @@ static void partitions_are_listed_by_aggregator_state_and_page(suite *s)
     EXPECT_TEXT(s, rows.items[0].partition, TEXT("vans/3"));
 }
 
-static void a_released_partition_is_due_with_no_failure_behind_it(suite *s)
+static void a_released_partition_is_due_and_has_no_failure(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open_bare(s);
     collect(s, a, "vans", "vans/kiel", "m-1", SUITE_NOW);
@@ -131,7 +131,7 @@ static void a_released_partition_is_due_with_no_failure_behind_it(suite *s)
     EXPECT_EQ(s, due.count, 1);
 }
 
-static void a_removed_partition_is_gone_with_its_rows(suite *s)
+static void a_removed_partition_is_deleted_with_its_messages(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open_bare(s);
     int64_t     count = -1;
@@ -162,7 +162,7 @@ static void a_removed_partition_is_gone_with_its_rows(suite *s)
 }
 
 /* A flush row without messages remains if another program removed them. */
-static void a_partition_without_rows_can_be_removed(suite *s)
+static void a_partition_without_messages_can_be_removed(suite *s)
 {
     pawl_store *a     = suite_open(s);
     int64_t     count = -1;
@@ -177,7 +177,7 @@ static void a_partition_without_rows_can_be_removed(suite *s)
     expect_gone(s, a, "vans");
 }
 
-static void actions_leave_who_when_and_why(suite *s)
+static void actions_on_a_partition_leave_events_with_author_time_and_reason(suite *s)
 {
     static const char *const parts[] = {"\"by\":\"ann\"",
                                         "\"reason\":\"it is mended\"",
@@ -202,11 +202,11 @@ static void actions_leave_who_when_and_why(suite *s)
     EXPECT_TEXT(s, rows.items[1].event.type, TEXT(PAWL_PARTITION_REMOVED));
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (!suite_text_has(rows.items[0].event.headers, pawl_text_of(parts[i])))
-            suite_fail(s, __FILE__, __LINE__, "%s is not in %.*s", parts[i],
+            suite_fail(s, __FILE__, __LINE__, "the event's headers lack %s: %.*s", parts[i],
                        PAWL_TEXT_ARGS(rows.items[0].event.headers));
 }
 
-static void a_partition_of_a_long_name_has_its_actions(suite *s)
+static void actions_on_a_partition_with_a_long_name_leave_events_too(suite *s)
 {
     pawl_store *a = suite_open(s);
     char        name[LONG_SIZE + 1];
@@ -218,7 +218,7 @@ static void a_partition_of_a_long_name_has_its_actions(suite *s)
     EXPECT_EQ(s, actions_of(s, a, pawl_text_of(name)).count, 1);
 }
 
-static void what_no_action_can_be_is_refused(suite *s)
+static void an_invalid_action_on_a_partition_is_refused(suite *s)
 {
     pawl_store *a     = suite_open(s);
     int64_t     count = -1;
@@ -247,18 +247,22 @@ static void what_no_action_can_be_is_refused(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"A7 A6 partitions are listed with counts and gates",
-     partitions_are_listed_with_counts_and_gates},
+    {"A7 A6 partitions are listed with their message counts and flushes",
+     partitions_are_listed_with_their_message_counts_and_flushes},
     {"A7 partitions are listed by aggregator, state and page",
      partitions_are_listed_by_aggregator_state_and_page},
-    {"A7 a released partition is due with no failure behind it",
-     a_released_partition_is_due_with_no_failure_behind_it},
-    {"A24 A27 a removed partition is gone with its rows",
-     a_removed_partition_is_gone_with_its_rows},
-    {"A24 a partition without rows can be removed", a_partition_without_rows_can_be_removed},
-    {"A24 actions on partitions leave who, when and why", actions_leave_who_when_and_why},
-    {"A7 a partition of a long name has its actions", a_partition_of_a_long_name_has_its_actions},
-    {"A22 what no action can be is refused", what_no_action_can_be_is_refused},
+    {"A7 a released partition is due and has no failure",
+     a_released_partition_is_due_and_has_no_failure},
+    {"A24 A27 a removed partition is deleted with its messages",
+     a_removed_partition_is_deleted_with_its_messages},
+    {"A24 a partition without messages can be removed",
+     a_partition_without_messages_can_be_removed},
+    {"A24 actions on a partition leave events with author, time and reason",
+     actions_on_a_partition_leave_events_with_author_time_and_reason},
+    {"A7 actions on a partition with a long name leave events, too",
+     actions_on_a_partition_with_a_long_name_leave_events_too},
+    {"A22 an invalid action on a partition is refused",
+     an_invalid_action_on_a_partition_is_refused},
 };
 
 const suite_cases cases_op_partition = SUITE_CASES("operation partition", cases);

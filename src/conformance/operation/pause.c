@@ -47,7 +47,7 @@ static void a_queue_is_paused_until_it_is_resumed(suite *s)
     EXPECT(s, find(s, a, LINE).is_paused);
 }
 
-static void the_first_who_paused_it_stays_known(suite *s)
+static void pausing_a_paused_queue_keeps_the_author_of_the_first_pause(suite *s)
 {
     pawl_store *a = suite_open(s);
     EXPECT_OK(s, pawl_store_queue_resume(a, LINE, BEN, TEXT(""), SUITE_NOW, &s->error));
@@ -67,7 +67,7 @@ static void the_first_who_paused_it_stays_known(suite *s)
     EXPECT(s, suite_text_has(rows.items[1].event.headers, TEXT("\"reason\":\"done\"")));
 }
 
-static void a_paused_queue_is_told_with_the_others(suite *s)
+static void the_list_of_queues_shows_which_ones_are_paused(suite *s)
 {
     pawl_store      *a = suite_open(s);
     pawl_queue_infos infos;
@@ -84,7 +84,7 @@ static void a_paused_queue_is_told_with_the_others(suite *s)
     EXPECT_EQ(s, suite_queue(s, a, LINE).count, 1);
 }
 
-static void a_queue_of_a_long_name_is_paused(suite *s)
+static void a_queue_with_a_long_name_can_be_paused(suite *s)
 {
     pawl_store *a = suite_open(s);
     char        name[LONG_SIZE + 1];
@@ -97,7 +97,7 @@ static void a_queue_of_a_long_name_is_paused(suite *s)
     EXPECT(s, !find(s, a, pawl_text_of(name)).is_paused);
 }
 
-static void what_no_pause_can_be_is_refused(suite *s)
+static void an_invalid_pause_of_a_queue_is_refused(suite *s)
 {
     pawl_store      *a = suite_open(s);
     pawl_queue_pause found;
@@ -119,10 +119,12 @@ static void what_no_pause_can_be_is_refused(suite *s)
 
 static const suite_case cases[] = {
     {"E26 a queue is paused until it is resumed", a_queue_is_paused_until_it_is_resumed},
-    {"E26 the first who paused a queue stays known", the_first_who_paused_it_stays_known},
-    {"E26 a paused queue is told with the others", a_paused_queue_is_told_with_the_others},
-    {"E26 a queue of a long name is paused", a_queue_of_a_long_name_is_paused},
-    {"E26 what no pause can be is refused", what_no_pause_can_be_is_refused},
+    {"E26 pausing a paused queue keeps the author of the first pause",
+     pausing_a_paused_queue_keeps_the_author_of_the_first_pause},
+    {"E26 the list of queues shows which ones are paused",
+     the_list_of_queues_shows_which_ones_are_paused},
+    {"E26 a queue with a long name can be paused", a_queue_with_a_long_name_can_be_paused},
+    {"E26 an invalid pause of a queue is refused", an_invalid_pause_of_a_queue_is_refused},
 };
 
 const suite_cases cases_op_pause = SUITE_CASES("operation pause", cases);

@@ -61,7 +61,7 @@ static void fail(suite *s, pawl_store *store, pawl_text name, int64_t position, 
     EXPECT_OK(s, pawl_store_projection_fail(store, name, &failure, now, &s->error));
 }
 
-static void positions_and_lags_are_listed_by_name(suite *s)
+static void projections_are_listed_by_name_with_their_positions_and_lags(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open_bare(s);
     EXPECT_EQ(s, list(s, b, SUITE_NOW).count, 0);
@@ -90,7 +90,7 @@ static void positions_and_lags_are_listed_by_name(suite *s)
     EXPECT(s, rows.items[1].last >= last && rows.items[1].lag >= last - first);
 }
 
-static void more_projections_than_a_page_are_listed(suite *s)
+static void more_projections_than_fit_on_a_page_are_listed(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (int i = 0; i < 103; i++) {
@@ -105,7 +105,7 @@ static void more_projections_than_a_page_are_listed(suite *s)
         EXPECT_EQ(s, rows.items[i].failure.position, 2 + (int)i);
 }
 
-static void the_worker_that_leads_is_told(suite *s)
+static void a_projection_is_listed_with_the_worker_that_runs_it(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open_bare(s);
     bool        is_held = false;
@@ -120,7 +120,7 @@ static void the_worker_that_leads_is_told(suite *s)
     EXPECT_EQ(s, list(s, b, SUITE_NOW + SUITE_LEASE).count, 0);
 }
 
-static void what_failed_is_seen_until_the_checkpoint_is_past_it(suite *s)
+static void a_projections_failure_is_shown_until_its_checkpoint_passes_the_event(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open_bare(s);
     append_some(s, a, 3);
@@ -150,7 +150,7 @@ static void what_failed_is_seen_until_the_checkpoint_is_past_it(suite *s)
     EXPECT_EQ(s, row.failure.since, 0);
 }
 
-static void another_event_that_fails_begins_anew(suite *s)
+static void the_failure_of_another_event_replaces_a_projections_earlier_failure(suite *s)
 {
     pawl_store         *a = suite_open(s);
     pawl_projection_row row;
@@ -162,7 +162,7 @@ static void another_event_that_fails_begins_anew(suite *s)
     EXPECT_EQ(s, row.failure.since, SUITE_NOW + 5);
 }
 
-static void any_name_and_any_error_come_back(suite *s)
+static void a_projections_failure_may_have_a_long_name_and_invalid_bytes(suite *s)
 {
     pawl_store             *a = suite_open(s);
     char                    letters[LONG_NAME_SIZE + 1];
@@ -178,7 +178,7 @@ static void any_name_and_any_error_come_back(suite *s)
     EXPECT_TEXT(s, row.failure.error, TEXT("caf? \xc3\xa9"));
 }
 
-static void a_projection_that_is_not_there_is_said(suite *s)
+static void a_projection_that_does_not_exist_is_reported_with_those_that_do(suite *s)
 {
     pawl_store             *a       = suite_open(s);
     pawl_projection_failure failure = failure_at(0, 1);
@@ -231,7 +231,7 @@ static pawl_code rebuild(suite *s, pawl_store *store, int64_t from, bool while_r
     return pawl_store_projection_rebuild(store, &request, SUITE_NOW + 7, count, &s->error);
 }
 
-static void one_that_waits_is_restarted(suite *s)
+static void a_blocked_projection_can_be_restarted_by_an_operator(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open_bare(s);
     append_some(s, a, 3);
@@ -268,7 +268,7 @@ static void one_that_waits_is_restarted(suite *s)
     EXPECT(s, suite_text_has(done.items[0].event.headers, TEXT("\"reason\":\"bank opened\"")));
 }
 
-static void one_begins_anew(suite *s)
+static void a_projection_can_be_rebuilt_from_the_beginning(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open_bare(s);
     int64_t     count = -1;
@@ -295,7 +295,7 @@ static void one_begins_anew(suite *s)
     EXPECT_EQ(s, find(s, a, "totals").position, last);
 }
 
-static void one_goes_back_to_a_position(suite *s)
+static void a_projection_can_be_rebuilt_from_an_earlier_position(suite *s)
 {
     pawl_store *a     = suite_open(s);
     int64_t     count = -1;
@@ -321,7 +321,7 @@ static void one_goes_back_to_a_position(suite *s)
     EXPECT_EQ(s, find(s, a, "totals").failure.position, 0);
 }
 
-static void one_that_is_read_is_rebuilt_when_asked_so(suite *s)
+static void a_projection_that_a_worker_runs_is_rebuilt_only_on_explicit_request(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open_bare(s);
     bool        is_held = false;
@@ -340,7 +340,7 @@ static void one_that_is_read_is_rebuilt_when_asked_so(suite *s)
     EXPECT_EQ(s, find(s, b, "totals").position, 0);
 }
 
-static void a_time_has_a_position(suite *s)
+static void the_global_position_of_a_given_time_can_be_found(suite *s)
 {
     pawl_store *a        = suite_open(s);
     int64_t     position = -1;
@@ -367,20 +367,30 @@ static void a_time_has_a_position(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"O4 positions and lags are listed by name", positions_and_lags_are_listed_by_name},
-    {"O4 more projections than a page are listed", more_projections_than_a_page_are_listed},
-    {"O4 the worker that leads a projection is told", the_worker_that_leads_is_told},
-    {"O4 what failed is seen until the checkpoint is past it",
-     what_failed_is_seen_until_the_checkpoint_is_past_it},
-    {"O4 another event that fails begins anew", another_event_that_fails_begins_anew},
-    {"O4 any name and any error come back", any_name_and_any_error_come_back},
-    {"O4 a projection that is not there is said", a_projection_that_is_not_there_is_said},
-    {"O4 a projection that waits is restarted", one_that_waits_is_restarted},
-    {"O4 a projection begins anew", one_begins_anew},
-    {"O4 a projection goes back to a position", one_goes_back_to_a_position},
-    {"O4 a projection that is read is rebuilt when asked so",
-     one_that_is_read_is_rebuilt_when_asked_so},
-    {"O4 a time has a position", a_time_has_a_position},
+    {"O4 projections are listed by name with their positions and lags",
+     projections_are_listed_by_name_with_their_positions_and_lags},
+    {"O4 more projections than fit on a page are listed",
+     more_projections_than_fit_on_a_page_are_listed},
+    {"O4 a projection is listed with the worker that runs it",
+     a_projection_is_listed_with_the_worker_that_runs_it},
+    {"O4 a projection's failure is shown until its checkpoint passes the event",
+     a_projections_failure_is_shown_until_its_checkpoint_passes_the_event},
+    {"O4 the failure of another event replaces a projection's earlier failure",
+     the_failure_of_another_event_replaces_a_projections_earlier_failure},
+    {"O4 a projection's failure may have a long name and invalid bytes",
+     a_projections_failure_may_have_a_long_name_and_invalid_bytes},
+    {"O4 a projection that does not exist is reported with those that do",
+     a_projection_that_does_not_exist_is_reported_with_those_that_do},
+    {"O4 a blocked projection can be restarted by an operator",
+     a_blocked_projection_can_be_restarted_by_an_operator},
+    {"O4 a projection can be rebuilt from the beginning",
+     a_projection_can_be_rebuilt_from_the_beginning},
+    {"O4 a projection can be rebuilt from an earlier position",
+     a_projection_can_be_rebuilt_from_an_earlier_position},
+    {"O4 a projection that a worker runs is rebuilt only on explicit request",
+     a_projection_that_a_worker_runs_is_rebuilt_only_on_explicit_request},
+    {"O4 the global position of a given time can be found",
+     the_global_position_of_a_given_time_can_be_found},
 };
 
 const suite_cases cases_op_projection = SUITE_CASES("operation projection", cases);

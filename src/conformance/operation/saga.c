@@ -65,7 +65,7 @@ static void expect_named(suite *s, pawl_saga_id id, const char *version)
 
 /* ---- Cases -------------------------------------------------------------- */
 
-static void no_row_is_version_zero(suite *s)
+static void finding_a_saga_that_does_not_exist_returns_version_0_not_an_error(suite *s)
 {
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, find(s, a, "order-1").version, 0);
@@ -75,7 +75,7 @@ static void no_row_is_version_zero(suite *s)
         s, find_in(s, a, SUITE_MOVE, PAWL_SAGA_BY_TRANSITIONAL, pawl_value_integer(1)).version, 0);
 }
 
-static void a_table_that_is_not_there_counts_as_none(suite *s)
+static void a_find_in_a_table_that_does_not_exist_returns_version_0_not_an_error(suite *s)
 {
     pawl_store     *a     = suite_open(s);
     pawl_saga_table table = *ORDER(s);
@@ -94,7 +94,7 @@ static void a_table_that_is_not_there_counts_as_none(suite *s)
     EXPECT_EQ(s, find(s, a, "order-1").version, 1);
 }
 
-static void the_row_of_a_find_is_what_update_takes(suite *s)
+static void a_saga_that_was_found_can_be_passed_to_update_as_it_is(suite *s)
 {
     pawl_store   *a = suite_open(s), *b = suite_open(s);
     pawl_saga_row made = insert(s, a, "order-1", "{\"n\":1,\"kept\":\"x\"}");
@@ -116,7 +116,7 @@ static void the_row_of_a_find_is_what_update_takes(suite *s)
     EXPECT_EQ(s, pawl_uuid_compare(again.id.uuid, made.id.uuid), 0);
 }
 
-static void an_id_is_the_callers_or_a_new_one(suite *s)
+static void a_saga_gets_the_callers_id_or_a_new_one(suite *s)
 {
     pawl_store   *a = suite_open(s), *b = suite_open(s);
     pawl_saga_row own = order("order-1", "{}");
@@ -135,7 +135,7 @@ static void an_id_is_the_callers_or_a_new_one(suite *s)
     EXPECT(s, pawl_uuid_compare(parcel.id.uuid, suite_uuid(9)) != 0);
 }
 
-static void copies_are_independent(suite *s)
+static void each_saga_that_is_found_is_an_independent_copy(suite *s)
 {
     pawl_store   *a      = suite_open(s);
     char          data[] = "{\"n\":1}", ref[] = "order-1";
@@ -156,7 +156,7 @@ static void copies_are_independent(suite *s)
     expect_data(s, &third, 2, "{\"n\":2}");
 }
 
-static void a_stale_update_leaves_row_and_version(suite *s)
+static void a_refused_update_changes_neither_the_saga_nor_the_callers_version(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, "order-1", "{\"n\":1}");
@@ -177,7 +177,7 @@ static void a_stale_update_leaves_row_and_version(suite *s)
     expect_data(s, &row, 2, "{\"by\":\"b\"}");
 }
 
-static void an_update_of_a_row_that_is_gone_inserts_nothing(suite *s)
+static void an_update_of_a_saga_that_does_not_exist_inserts_nothing(suite *s)
 {
     pawl_store   *a   = suite_open(s);
     pawl_saga_row row = order("order-1", "{}");
@@ -214,7 +214,7 @@ static void add_up(suite_thread *thread)
     }
 }
 
-static void writers_that_retry_lose_nothing(suite *s)
+static void writers_that_retry_after_a_conflict_lose_no_update(suite *s)
 {
     pawl_store  *a    = suite_open(s);
     counter_race race = {.rounds = 10};
@@ -224,7 +224,7 @@ static void writers_that_retry_lose_nothing(suite *s)
     expect_data(s, &row, 41, "{\"n\":40}");
 }
 
-static void a_duplicate_is_refused_and_the_first_stays(suite *s)
+static void a_second_saga_with_the_same_value_or_id_is_refused_the_first_stays(suite *s)
 {
     pawl_store   *a = suite_open(s), *b = suite_open(s);
     pawl_saga_row first = insert(s, a, "order-1", "{\"n\":1}");
@@ -244,7 +244,7 @@ static void a_duplicate_is_refused_and_the_first_stays(suite *s)
     EXPECT_EQ(s, find(s, b, "order-2").version, 0);
 }
 
-static void delete_checks_the_version_and_frees_the_value(suite *s)
+static void a_delete_checks_the_version_and_frees_the_correlation_value(suite *s)
 {
     pawl_store   *a = suite_open(s), *b = suite_open(s);
     pawl_saga_row row   = insert(s, a, "order-1", "{\"n\":1}");
@@ -264,7 +264,7 @@ static void delete_checks_the_version_and_frees_the_value(suite *s)
     EXPECT(s, pawl_uuid_compare(afresh.id.uuid, row.id.uuid) != 0);
 }
 
-static void a_shorter_state_leaves_no_trace(suite *s)
+static void a_shorter_state_replaces_a_longer_one_completely(suite *s)
 {
     pawl_store   *a    = suite_open(s);
     pawl_text     pad  = suite_repeat(s, TEXT("long "), 500);
@@ -281,7 +281,7 @@ static void a_shorter_state_leaves_no_trace(suite *s)
 }
 
 /* Each row is found by id and by a value of its column's type. */
-static void ids_and_values_find_the_same_row(suite *s)
+static void a_saga_is_found_by_its_id_and_by_its_correlation_value(suite *s)
 {
     static const struct {
         suite_table table;
@@ -310,7 +310,7 @@ static void ids_and_values_find_the_same_row(suite *s)
     }
 }
 
-static void a_value_becomes_the_columns_type(suite *s)
+static void a_text_is_converted_to_the_type_of_the_correlation_property_or_refused(suite *s)
 {
     pawl_store   *a = suite_open(s);
     pawl_saga_row row;
@@ -343,7 +343,7 @@ static void a_value_becomes_the_columns_type(suite *s)
                 PAWL_EINVAL);
 }
 
-static void a_bad_value_is_refused(suite *s)
+static void an_invalid_correlation_value_is_refused(suite *s)
 {
     static const char over[]   = "x\0y";
     pawl_store       *a        = suite_open(s);
@@ -379,7 +379,7 @@ static void expect_json_refused(suite *s, pawl_code code, const char *field)
 }
 
 /* A JSON column, which some stores use, does not accept these texts. */
-static void what_no_column_for_json_takes_is_refused(suite *s)
+static void a_sagas_data_and_metadata_must_be_json_objects_without_nul(suite *s)
 {
     static const char *const wrong[] = {"not json",
                                         "[1]",
@@ -416,10 +416,11 @@ static void expect_find_by_refused(suite *s, pawl_store *store, suite_table tabl
                 PAWL_EINVAL);
     EXPECT_EQ(s, row.version, 0);
     if (!suite_text_has(pawl_text_of(s->error.text), pawl_text_of(named)))
-        suite_fail(s, __FILE__, __LINE__, "'%s' lacks '%s'", s->error.text, named);
+        suite_fail(s, __FILE__, __LINE__, "the error text '%s' does not contain '%s'",
+                   s->error.text, named);
 }
 
-static void another_property_is_refused_naming_the_allowed(suite *s)
+static void a_find_by_another_property_is_refused_naming_the_allowed_ones(suite *s)
 {
     pawl_store   *a = suite_open(s);
     pawl_saga_row row;
@@ -444,7 +445,7 @@ static void another_property_is_refused_naming_the_allowed(suite *s)
                 PAWL_EINVAL);
 }
 
-static void a_saga_without_correlation_lives_by_its_id(suite *s)
+static void a_saga_without_a_correlation_property_is_found_by_its_id(suite *s)
 {
     pawl_store            *a     = suite_open(s);
     const pawl_saga_table *plain = s->tables[SUITE_PLAIN];
@@ -458,7 +459,7 @@ static void a_saga_without_correlation_lives_by_its_id(suite *s)
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_PLAIN), 0);
 }
 
-static void the_main_value_is_never_rewritten(suite *s)
+static void an_update_never_changes_the_main_correlation_value(suite *s)
 {
     pawl_store            *a    = suite_open(s);
     const pawl_saga_table *move = s->tables[SUITE_MOVE];
@@ -478,7 +479,7 @@ static void the_main_value_is_never_rewritten(suite *s)
     EXPECT_TEXT(s, found.main.as.text, TEXT("move-1"));
 }
 
-static void a_null_transitional_value_is_refused(suite *s)
+static void a_missing_transitional_value_is_refused(suite *s)
 {
     pawl_store            *a    = suite_open(s);
     const pawl_saga_table *move = s->tables[SUITE_MOVE];
@@ -502,7 +503,7 @@ static void a_null_transitional_value_is_refused(suite *s)
     EXPECT_EQ(s, other.version, 1);
 }
 
-static void types_do_not_see_one_another(suite *s)
+static void sagas_of_different_types_are_independent(suite *s)
 {
     pawl_store   *a    = suite_open(s);
     pawl_saga_row made = insert(s, a, "ref-1", "{\"n\":1}");
@@ -517,7 +518,7 @@ static void types_do_not_see_one_another(suite *s)
 }
 
 /* Table, column and index names are quoted in every statement (D4). */
-static void a_table_with_spaces_in_its_names_holds_rows(suite *s)
+static void a_saga_table_can_have_spaces_in_its_names(suite *s)
 {
     pawl_store            *a     = suite_open(s);
     const pawl_saga_table *shift = s->tables[SUITE_SHIFT];
@@ -550,35 +551,43 @@ static void a_table_with_spaces_in_its_names_holds_rows(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"S31 D4 a table with spaces in its names holds rows",
-     a_table_with_spaces_in_its_names_holds_rows},
-    {"S1 find without a row is version zero, not an error", no_row_is_version_zero},
-    {"S1 a table that is not there counts as none", a_table_that_is_not_there_counts_as_none},
-    {"S2 S4 S5 S6 S24 the row of a find is what update takes",
-     the_row_of_a_find_is_what_update_takes},
-    {"S4 an id is the caller's or a new one", an_id_is_the_callers_or_a_new_one},
-    {"S3 copies are independent, read and written", copies_are_independent},
-    {"S7 S8 S9 a stale update leaves the row and the caller's version",
-     a_stale_update_leaves_row_and_version},
-    {"S7 S8 S12 an update of a row that is gone inserts nothing",
-     an_update_of_a_row_that_is_gone_inserts_nothing},
-    {"S9 writers that retry lose nothing", writers_that_retry_lose_nothing},
-    {"S10 S11 a duplicate is refused and the first row stays",
-     a_duplicate_is_refused_and_the_first_stays},
-    {"S12 S13 S14 delete checks the version and frees the value",
-     delete_checks_the_version_and_frees_the_value},
-    {"S15 a shorter state leaves no trace", a_shorter_state_leaves_no_trace},
-    {"S16 S31 ids and values find the same row", ids_and_values_find_the_same_row},
-    {"S17 a value becomes the column's type or is refused", a_value_becomes_the_columns_type},
-    {"S18 D19 a bad value is refused", a_bad_value_is_refused},
-    {"S31 data and metadata are JSON objects without NUL",
-     what_no_column_for_json_takes_is_refused},
-    {"S19 another property is refused naming the allowed one",
-     another_property_is_refused_naming_the_allowed},
-    {"S19 a saga without correlation lives by its id", a_saga_without_correlation_lives_by_its_id},
-    {"S20 the main value is never rewritten", the_main_value_is_never_rewritten},
-    {"S21 a null transitional value is refused", a_null_transitional_value_is_refused},
-    {"S28 saga types do not see one another", types_do_not_see_one_another},
+    {"S31 D4 a saga table can have spaces in its names", a_saga_table_can_have_spaces_in_its_names},
+    {"S1 finding a saga that does not exist returns version 0, not an error",
+     finding_a_saga_that_does_not_exist_returns_version_0_not_an_error},
+    {"S1 a find in a table that does not exist returns version 0, not an error",
+     a_find_in_a_table_that_does_not_exist_returns_version_0_not_an_error},
+    {"S2 S4 S5 S6 S24 a saga that was found can be passed to update as it is",
+     a_saga_that_was_found_can_be_passed_to_update_as_it_is},
+    {"S4 a saga gets the caller's id, or a new one", a_saga_gets_the_callers_id_or_a_new_one},
+    {"S3 each saga that is found is an independent copy",
+     each_saga_that_is_found_is_an_independent_copy},
+    {"S7 S8 S9 a refused update changes neither the saga nor the caller's version",
+     a_refused_update_changes_neither_the_saga_nor_the_callers_version},
+    {"S7 S8 S12 an update of a saga that does not exist inserts nothing",
+     an_update_of_a_saga_that_does_not_exist_inserts_nothing},
+    {"S9 writers that retry after a conflict lose no update",
+     writers_that_retry_after_a_conflict_lose_no_update},
+    {"S10 S11 a second saga with the same value or id is refused, the first stays",
+     a_second_saga_with_the_same_value_or_id_is_refused_the_first_stays},
+    {"S12 S13 S14 a delete checks the version and frees the correlation value",
+     a_delete_checks_the_version_and_frees_the_correlation_value},
+    {"S15 a shorter state replaces a longer one completely",
+     a_shorter_state_replaces_a_longer_one_completely},
+    {"S16 S31 a saga is found by its id and by its correlation value",
+     a_saga_is_found_by_its_id_and_by_its_correlation_value},
+    {"S17 a text is converted to the type of the correlation property or refused",
+     a_text_is_converted_to_the_type_of_the_correlation_property_or_refused},
+    {"S18 D19 an invalid correlation value is refused", an_invalid_correlation_value_is_refused},
+    {"S31 a saga's data and metadata must be JSON objects without NUL",
+     a_sagas_data_and_metadata_must_be_json_objects_without_nul},
+    {"S19 a find by another property is refused, naming the allowed ones",
+     a_find_by_another_property_is_refused_naming_the_allowed_ones},
+    {"S19 a saga without a correlation property is found by its id",
+     a_saga_without_a_correlation_property_is_found_by_its_id},
+    {"S20 an update never changes the main correlation value",
+     an_update_never_changes_the_main_correlation_value},
+    {"S21 a missing transitional value is refused", a_missing_transitional_value_is_refused},
+    {"S28 sagas of different types are independent", sagas_of_different_types_are_independent},
 };
 
 const suite_cases cases_op_saga = SUITE_CASES("operation saga", cases);

@@ -60,7 +60,7 @@ static pawl_event_rows actions_of(suite *s, pawl_store *store, pawl_saga_id id)
     return rows;
 }
 
-static void its_timeouts_go_and_who_did_it_stays(suite *s)
+static void a_removed_saga_is_deleted_with_its_timeouts_an_event_names_the_author(suite *s)
 {
     pawl_store   *a = suite_open(s), *b = suite_open_bare(s);
     pawl_saga_row one = insert(s, a, "one"), two = insert(s, a, "two");
@@ -86,7 +86,7 @@ static void its_timeouts_go_and_who_did_it_stays(suite *s)
     EXPECT_EQ(s, insert(s, a, "one").version, 1);
 }
 
-static void one_that_changed_stays_whole(suite *s)
+static void a_saga_that_changed_since_it_was_read_is_not_removed(suite *s)
 {
     pawl_store   *a = suite_open(s), *b = suite_open_bare(s);
     pawl_saga_row seen  = insert(s, a, "one"), row;
@@ -106,7 +106,7 @@ static void one_that_changed_stays_whole(suite *s)
     EXPECT_EQ(s, actions_of(s, a, seen.id).count, 1);
 }
 
-static void what_is_no_removal_is_refused(suite *s)
+static void a_removal_without_a_saga_or_an_author_is_refused(suite *s)
 {
     pawl_store         *a    = suite_open(s);
     pawl_saga_row       row  = insert(s, a, "one");
@@ -123,10 +123,12 @@ static void what_is_no_removal_is_refused(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"S13 a removed saga takes its timeouts along, and who did it stays",
-     its_timeouts_go_and_who_did_it_stays},
-    {"S14 a saga that changed is not removed", one_that_changed_stays_whole},
-    {"S13 a removal of nothing or by nobody is refused", what_is_no_removal_is_refused},
+    {"S13 a removed saga is deleted with its timeouts, an event names the author",
+     a_removed_saga_is_deleted_with_its_timeouts_an_event_names_the_author},
+    {"S14 a saga that changed since it was read is not removed",
+     a_saga_that_changed_since_it_was_read_is_not_removed},
+    {"S13 a removal without a saga or an author is refused",
+     a_removal_without_a_saga_or_an_author_is_refused},
 };
 
 const suite_cases cases_op_saga_remove = SUITE_CASES("operation saga remove", cases);

@@ -67,7 +67,7 @@ static int64_t count(suite *s, pawl_store *store)
 
 /* ---- Cases -------------------------------------------------------------- */
 
-static void a_snapshot_leases_what_it_returns(suite *s)
+static void a_leased_batch_leases_the_messages_that_it_returns(suite *s)
 {
     pawl_store                          *a = suite_open(s), *b = suite_open(s);
     pawl_aggregator_leased_batch_options options = options_of();
@@ -91,7 +91,7 @@ static void a_snapshot_leases_what_it_returns(suite *s)
     }
 }
 
-static void a_second_snapshot_is_empty_until_the_lease_ends(suite *s)
+static void messages_of_a_leased_batch_are_in_no_other_until_the_lease_ends(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, "key-0");
@@ -109,7 +109,7 @@ static void a_second_snapshot_is_empty_until_the_lease_ends(suite *s)
     EXPECT_EQ(s, take(s, b, SUITE_NOW + 7).count, 1);
 }
 
-static void a_size_or_lease_that_is_not_positive_is_refused(suite *s)
+static void a_leased_batch_needs_a_positive_size_and_lease_time(suite *s)
 {
     static const int64_t         bad[] = {0, -1, INT64_MIN};
     pawl_store                  *a     = suite_open(s);
@@ -140,7 +140,7 @@ static bool is_object(const pawl_message *message, void *context)
     return message->body.size > 0 && message->body.data[0] == '{';
 }
 
-static void what_does_not_decode_is_counted_and_stays(suite *s)
+static void messages_that_cannot_be_decoded_are_counted_and_stay(suite *s)
 {
     pawl_store                          *a = suite_open(s), *b = suite_open(s);
     unsigned                             calls   = 0;
@@ -173,7 +173,7 @@ static void what_does_not_decode_is_counted_and_stays(suite *s)
     EXPECT_EQ(s, leased.unresolved, 2);
 }
 
-static void what_does_not_decode_fills_no_bounded_snapshot(suite *s)
+static void messages_that_cannot_be_decoded_do_not_fill_a_leased_batch(suite *s)
 {
     pawl_store                          *a       = suite_open(s);
     unsigned                             calls   = 0;
@@ -198,7 +198,7 @@ static void what_does_not_decode_fills_no_bounded_snapshot(suite *s)
     EXPECT_EQ(s, count(s, a), 7);
 }
 
-static void removal_takes_exactly_the_captured_rows(suite *s)
+static void removing_a_leased_batch_deletes_its_messages_and_no_others(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, "key-0");
@@ -215,7 +215,7 @@ static void removal_takes_exactly_the_captured_rows(suite *s)
     EXPECT_EQ(s, count(s, a), 1);
 }
 
-static void a_lost_snapshot_removes_nothing(suite *s)
+static void a_leased_batch_removes_nothing_after_another_session_leased_it(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, "key-0");
@@ -237,7 +237,7 @@ static void a_lost_snapshot_removes_nothing(suite *s)
     EXPECT_CODE(s, try_remove(s, b, &nobody), PAWL_EINVAL);
 }
 
-static void a_failed_removal_shows_the_rows_again(suite *s)
+static void messages_can_be_leased_again_after_a_refused_removal(suite *s)
 {
     pawl_store *a = suite_open(s);
     insert(s, a, "key-0");
@@ -249,7 +249,7 @@ static void a_failed_removal_shows_the_rows_again(suite *s)
     EXPECT_EQ(s, take(s, a, SUITE_NOW + LEASE).count, 2);
 }
 
-static void an_expired_snapshot_nobody_took_still_removes(suite *s)
+static void an_expired_leased_batch_can_be_removed_if_nobody_leased_it_since(suite *s)
 {
     pawl_store *a = suite_open(s);
     insert(s, a, "key-0");
@@ -259,7 +259,7 @@ static void an_expired_snapshot_nobody_took_still_removes(suite *s)
     EXPECT_EQ(s, count(s, a), 0);
 }
 
-static void release_frees_the_sessions_rows(suite *s)
+static void releasing_a_leased_batch_frees_its_messages(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, "key-0");
@@ -276,7 +276,7 @@ static void release_frees_the_sessions_rows(suite *s)
     EXPECT_EQ(s, count(s, a), 0);
 }
 
-static void a_large_snapshot_goes_whole(suite *s)
+static void a_large_leased_batch_is_removed_completely_or_not_at_all(suite *s)
 {
     pawl_store *a = suite_open(s);
     for (unsigned i = 0; i < LARGE; i += 1000) {
@@ -300,21 +300,28 @@ static void a_large_snapshot_goes_whole(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"A9 A14 A15 a snapshot leases what it returns", a_snapshot_leases_what_it_returns},
-    {"A14 A15 A16 a second snapshot is empty until the lease ends",
-     a_second_snapshot_is_empty_until_the_lease_ends},
-    {"A14 a size or a lease that is not positive is refused",
-     a_size_or_lease_that_is_not_positive_is_refused},
-    {"A9 A10 what does not decode is counted and stays", what_does_not_decode_is_counted_and_stays},
-    {"A10 what does not decode fills no bounded snapshot",
-     what_does_not_decode_fills_no_bounded_snapshot},
-    {"A11 removal takes exactly the captured rows", removal_takes_exactly_the_captured_rows},
-    {"A12 A27 a lost snapshot removes nothing", a_lost_snapshot_removes_nothing},
-    {"A12 a failed removal shows the rows again", a_failed_removal_shows_the_rows_again},
-    {"A27 an expired snapshot that nobody took still removes",
-     an_expired_snapshot_nobody_took_still_removes},
-    {"A15 release frees the session's rows", release_frees_the_sessions_rows},
-    {"A12 A13 a large snapshot goes whole", a_large_snapshot_goes_whole},
+    {"A9 A14 A15 a leased batch leases the messages that it returns",
+     a_leased_batch_leases_the_messages_that_it_returns},
+    {"A14 A15 A16 messages of a leased batch are in no other until the lease ends",
+     messages_of_a_leased_batch_are_in_no_other_until_the_lease_ends},
+    {"A14 a leased batch needs a positive size and lease time",
+     a_leased_batch_needs_a_positive_size_and_lease_time},
+    {"A9 A10 messages that cannot be decoded are counted and stay",
+     messages_that_cannot_be_decoded_are_counted_and_stay},
+    {"A10 messages that cannot be decoded do not fill a leased batch",
+     messages_that_cannot_be_decoded_do_not_fill_a_leased_batch},
+    {"A11 removing a leased batch deletes its messages and no others",
+     removing_a_leased_batch_deletes_its_messages_and_no_others},
+    {"A12 A27 a leased batch removes nothing after another session leased it",
+     a_leased_batch_removes_nothing_after_another_session_leased_it},
+    {"A12 messages can be leased again after a refused removal",
+     messages_can_be_leased_again_after_a_refused_removal},
+    {"A27 an expired leased batch can be removed if nobody leased it since",
+     an_expired_leased_batch_can_be_removed_if_nobody_leased_it_since},
+    {"A15 releasing a leased batch frees its messages",
+     releasing_a_leased_batch_frees_its_messages},
+    {"A12 A13 a large leased batch is removed completely or not at all",
+     a_large_leased_batch_is_removed_completely_or_not_at_all},
 };
 
 const suite_cases cases_op_snapshot = SUITE_CASES("operation snapshot", cases);

@@ -52,7 +52,7 @@ static void send_three(suite *s, pawl_store *store)
     suite_send(s, store, LINE, "m-3", SUITE_NOW + PAWL_HOURS(2));
 }
 
-static void buried_messages_are_letters_that_can_be_retried(suite *s)
+static void messages_moved_to_the_dead_letters_can_be_retried(suite *s)
 {
     pawl_store           *a     = suite_open(s);
     const pawl_dead_query query = {.message_id = TEXT("m-2")};
@@ -73,7 +73,7 @@ static void buried_messages_are_letters_that_can_be_retried(suite *s)
 }
 
 /* Senders may write any headers: a message with the headers and the body of a timeout's letter is still a message. */
-static void a_buried_message_with_a_timeouts_headers_is_a_message(suite *s)
+static void a_message_with_a_timeouts_headers_stays_a_message_as_a_dead_letter(suite *s)
 {
     pawl_store       *a       = suite_open(s);
     pawl_message      message = suite_message(s, TEXT("01a20a97-1295-7006-ac35-ef034474ec01"));
@@ -91,7 +91,7 @@ static void a_buried_message_with_a_timeouts_headers_is_a_message(suite *s)
     EXPECT_EQ(s, timeouts.count, 0);
 }
 
-static void discarded_messages_are_gone_and_their_ids_known(suite *s)
+static void a_discarded_message_is_deleted_and_its_id_stays_known(suite *s)
 {
     pawl_store           *a    = suite_open(s);
     const pawl_dead_query all  = {.count_max = 0};
@@ -104,7 +104,7 @@ static void discarded_messages_are_gone_and_their_ids_known(suite *s)
     EXPECT(s, suite_knows(s, a, LINE, TEXT("m-3")));
 }
 
-static void moved_messages_keep_id_order_and_time(suite *s)
+static void a_moved_message_keeps_its_id_order_and_due_time(suite *s)
 {
     pawl_store *a = suite_open(s);
     send_three(s, a);
@@ -126,7 +126,7 @@ static void moved_messages_keep_id_order_and_time(suite *s)
 }
 
 /* A message that the target queue has already is not duplicated. */
-static void a_message_that_is_in_the_other_queue_is_there_once(suite *s)
+static void a_message_moved_to_a_queue_that_has_it_already_is_there_once(suite *s)
 {
     pawl_store *a = suite_open(s);
     send_three(s, a);
@@ -135,7 +135,7 @@ static void a_message_that_is_in_the_other_queue_is_there_once(suite *s)
     EXPECT_TEXT(s, ids_of(s, a, OTHER), TEXT("m-1 m-2 m-3 "));
 }
 
-static void a_message_in_hand_is_left_alone(suite *s)
+static void a_claimed_message_cannot_be_moved_out_of_its_queue(suite *s)
 {
     pawl_store     *a = suite_open(s), *b = suite_open(s);
     pawl_queue_rows mine;
@@ -162,7 +162,7 @@ static void a_message_in_hand_is_left_alone(suite *s)
 }
 
 /* A copy of a handled message would be dropped as a duplicate, so it does not become a dead letter. */
-static void a_copy_of_a_handled_message_is_no_letter(suite *s)
+static void a_copy_of_a_handled_message_does_not_become_a_dead_letter(suite *s)
 {
     pawl_store           *a    = suite_open(s);
     const pawl_dead_query all  = {.count_max = 0};
@@ -177,7 +177,7 @@ static void a_copy_of_a_handled_message_is_no_letter(suite *s)
     EXPECT_EQ(s, rows.count, 2);
 }
 
-static void what_cannot_be_taken_is_refused(suite *s)
+static void an_invalid_move_of_messages_out_of_a_queue_is_refused(suite *s)
 {
     pawl_store     *a     = suite_open(s);
     size_t          taken = 9;
@@ -214,7 +214,7 @@ static void what_cannot_be_taken_is_refused(suite *s)
 }
 
 /* A moved message starts without attempts: earlier failures belong to the other queue. */
-static void a_moved_message_has_no_attempts(suite *s)
+static void a_moved_message_begins_without_attempts(suite *s)
 {
     pawl_store *a = suite_open(s);
     suite_send(s, a, LINE, "m-1", SUITE_NOW);
@@ -231,7 +231,7 @@ static void a_moved_message_has_no_attempts(suite *s)
 }
 
 /* The letter keeps the row's attempts, crash count and causation id. */
-static void a_buried_message_keeps_what_became_of_it(suite *s)
+static void a_message_moved_to_the_dead_letters_keeps_its_attempts_and_crash_count(suite *s)
 {
     pawl_store           *a    = suite_open(s);
     const pawl_dead_query all  = {.count_max = 0};
@@ -254,7 +254,7 @@ static void a_buried_message_keeps_what_became_of_it(suite *s)
 }
 
 /* After a refused commit the claimed messages are free again, also for other handles. */
-static void a_take_that_is_refused_leaves_nothing_claimed(suite *s)
+static void a_refused_move_leaves_no_message_claimed(suite *s)
 {
     pawl_store     *a = suite_open(s), *b = suite_open(s);
     pawl_queue_take how = {
@@ -269,7 +269,7 @@ static void a_take_that_is_refused_leaves_nothing_claimed(suite *s)
     EXPECT_EQ(s, suite_claim(s, b, LINE, PAWL_TIME_MAX, 9).count, 3);
 }
 
-static void a_reason_that_fills_its_limit_is_cut_for_letters(suite *s)
+static void an_operators_long_reason_is_cut_in_the_dead_letters_error(suite *s)
 {
     pawl_store           *a   = suite_open(s);
     const pawl_dead_query all = {.count_max = 0};
@@ -316,7 +316,7 @@ static void take_own(suite_thread *thread)
 }
 
 /* All commits append to the same stream, that of the queue. */
-static void of_those_who_take_messages_nobody_fails(suite *s)
+static void several_operators_can_move_messages_out_of_one_queue_at_a_time(suite *s)
 {
     pawl_store *a = suite_open(s);
     int64_t     seqs[TAKERS * TAKEN_EACH];
@@ -332,26 +332,30 @@ static void of_those_who_take_messages_nobody_fails(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"E34 buried messages are letters that can be retried",
-     buried_messages_are_letters_that_can_be_retried},
-    {"E34 a buried message with a timeout's headers is a message",
-     a_buried_message_with_a_timeouts_headers_is_a_message},
-    {"E34 discarded messages are gone and their ids known",
-     discarded_messages_are_gone_and_their_ids_known},
-    {"E26 moved messages keep id, order and time", moved_messages_keep_id_order_and_time},
-    {"E26 a message that is in the other queue is there once",
-     a_message_that_is_in_the_other_queue_is_there_once},
-    {"E26 a moved message has no attempts", a_moved_message_has_no_attempts},
-    {"E34 a buried message keeps what became of it", a_buried_message_keeps_what_became_of_it},
-    {"E26 a take that is refused leaves nothing claimed",
-     a_take_that_is_refused_leaves_nothing_claimed},
-    {"E34 a reason that fills its limit is cut for letters",
-     a_reason_that_fills_its_limit_is_cut_for_letters},
-    {"E26 a message in hand is not taken out of its queue", a_message_in_hand_is_left_alone},
-    {"E34 a copy of a handled message is no letter", a_copy_of_a_handled_message_is_no_letter},
-    {"E26 what cannot be taken out of a queue is refused", what_cannot_be_taken_is_refused},
-    {"E26 of those who take messages out of a queue nobody fails",
-     of_those_who_take_messages_nobody_fails},
+    {"E34 messages moved to the dead letters can be retried",
+     messages_moved_to_the_dead_letters_can_be_retried},
+    {"E34 a message with a timeout's headers stays a message as a dead letter",
+     a_message_with_a_timeouts_headers_stays_a_message_as_a_dead_letter},
+    {"E34 a discarded message is deleted and its id stays known",
+     a_discarded_message_is_deleted_and_its_id_stays_known},
+    {"E26 a moved message keeps its id, order and due time",
+     a_moved_message_keeps_its_id_order_and_due_time},
+    {"E26 a message moved to a queue that has it already is there once",
+     a_message_moved_to_a_queue_that_has_it_already_is_there_once},
+    {"E26 a moved message begins without attempts", a_moved_message_begins_without_attempts},
+    {"E34 a message moved to the dead letters keeps its attempts and crash count",
+     a_message_moved_to_the_dead_letters_keeps_its_attempts_and_crash_count},
+    {"E26 a refused move leaves no message claimed", a_refused_move_leaves_no_message_claimed},
+    {"E34 an operator's long reason is cut in the dead letter's error",
+     an_operators_long_reason_is_cut_in_the_dead_letters_error},
+    {"E26 a claimed message cannot be moved out of its queue",
+     a_claimed_message_cannot_be_moved_out_of_its_queue},
+    {"E34 a copy of a handled message does not become a dead letter",
+     a_copy_of_a_handled_message_does_not_become_a_dead_letter},
+    {"E26 an invalid move of messages out of a queue is refused",
+     an_invalid_move_of_messages_out_of_a_queue_is_refused},
+    {"E26 several operators can move messages out of one queue at a time",
+     several_operators_can_move_messages_out_of_one_queue_at_a_time},
 };
 
-const suite_cases cases_op_take = SUITE_CASES("operation take", cases);
+const suite_cases cases_op_take = SUITE_CASES("operation queue move", cases);

@@ -67,7 +67,7 @@ static int64_t reap(suite *s, pawl_store *store, pawl_time now)
 
 /* ---- Cases -------------------------------------------------------------- */
 
-static void it_comes_back_as_it_was_inserted(suite *s)
+static void a_timeout_is_claimed_as_it_was_inserted(suite *s)
 {
     pawl_store      *a = suite_open(s), *b = suite_open(s);
     pawl_timeout_row given = timeout_of(1, SUITE_NOW - 3);
@@ -89,7 +89,7 @@ static void it_comes_back_as_it_was_inserted(suite *s)
     EXPECT_TEXT(s, row->correlation_id, given.correlation_id);
 }
 
-static void a_known_id_is_refused_and_the_first_stays(suite *s)
+static void a_timeout_with_a_known_id_is_refused_and_the_first_stays(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, 1, SUITE_NOW);
@@ -104,7 +104,7 @@ static void a_known_id_is_refused_and_the_first_stays(suite *s)
     EXPECT_CODE(s, pawl_store_timeout_insert(b, &second, SUITE_NOW, &s->error), PAWL_EINVAL);
 }
 
-static void due_rows_only_earliest_first(suite *s)
+static void only_due_timeouts_are_claimed_the_earliest_first(suite *s)
 {
     pawl_store *a = suite_open(s);
     insert(s, a, 1, SUITE_NOW + 1);
@@ -130,7 +130,7 @@ static void expect_batch_refused(suite *s, pawl_store *store,
     EXPECT_EQ(s, rows.count, 0);
 }
 
-static void a_size_or_lease_that_is_not_positive_is_refused(suite *s)
+static void a_batch_of_timeouts_needs_a_positive_size_and_lease_time(suite *s)
 {
     static const int64_t       bad[]   = {0, -1, INT64_MIN};
     pawl_store                *a       = suite_open(s);
@@ -153,7 +153,7 @@ static void a_size_or_lease_that_is_not_positive_is_refused(suite *s)
     EXPECT_EQ(s, batch(s, a, 70, SUITE_NOW, 1).count, 1);
 }
 
-static void a_batch_leases_for_its_time(suite *s)
+static void a_batch_of_timeouts_leases_them_for_the_lease_time(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, 1, SUITE_NOW);
@@ -175,7 +175,7 @@ static void a_batch_leases_for_its_time(suite *s)
     EXPECT_EQ(s, again.items[0].lease_expires, SUITE_NOW + 7);
 }
 
-static void two_batches_share_the_due_set(suite *s)
+static void two_batches_never_contain_the_same_timeout(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     bool        seen[21] = {false};
@@ -193,7 +193,7 @@ static void two_batches_share_the_due_set(suite *s)
     EXPECT_EQ(s, total, 20);
 }
 
-static void remove_checks_the_owner(suite *s)
+static void a_timeout_is_removed_only_by_the_owner_of_its_lease(suite *s)
 {
     pawl_store           *a = suite_open(s), *b = suite_open(s);
     const pawl_session_id zero = {{{0}}};
@@ -211,7 +211,7 @@ static void remove_checks_the_owner(suite *s)
     EXPECT_CODE(s, try_remove(s, a, 1, OWNER(70)), PAWL_EGONE);
 }
 
-static void an_expired_lease_is_its_owners_until_taken(suite *s)
+static void an_expired_lease_of_a_timeout_is_valid_until_it_is_claimed_or_reaped(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     for (unsigned i = 1; i <= 3; i++)
@@ -226,7 +226,7 @@ static void an_expired_lease_is_its_owners_until_taken(suite *s)
     EXPECT_EQ(s, suite_timeouts(s, a).count, 2);
 }
 
-static void without_an_owner_remove_asks_nothing(suite *s)
+static void a_timeout_is_removed_unconditionally_if_no_owner_is_given(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, 1, SUITE_NOW);
@@ -239,7 +239,7 @@ static void without_an_owner_remove_asks_nothing(suite *s)
     EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
 }
 
-static void release_puts_it_in_the_next_batch(suite *s)
+static void a_released_timeout_is_in_the_next_batch(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     insert(s, a, 1, SUITE_NOW);
@@ -258,7 +258,7 @@ static void release_puts_it_in_the_next_batch(suite *s)
     EXPECT_CODE(s, try_release(s, a, 99, OWNER(72)), PAWL_EGONE);
 }
 
-static void reap_clears_what_ran_out(suite *s)
+static void reap_frees_timeouts_whose_lease_has_expired_and_returns_their_number(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     for (unsigned i = 1; i <= 3; i++)
@@ -275,7 +275,7 @@ static void reap_clears_what_ran_out(suite *s)
     EXPECT_EQ(s, rows.items[2].lease_expires, SUITE_NOW + 1 + 5 * MINUTE);
 }
 
-static void a_batch_says_when_to_look_next(suite *s)
+static void a_batch_of_timeouts_returns_the_next_due_time(suite *s)
 {
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, batch(s, a, 70, SUITE_NOW, 10).next_due, SUITE_NOW + MINUTE);
@@ -289,7 +289,7 @@ static void a_batch_says_when_to_look_next(suite *s)
     EXPECT_EQ(s, batch(s, a, 70, SUITE_NOW + 30, 10).next_due, SUITE_NOW + 30 + MINUTE);
 }
 
-static void timeouts_and_sagas_are_apart(suite *s)
+static void removing_a_timeout_leaves_its_saga_unchanged(suite *s)
 {
     pawl_store      *a     = suite_open(s);
     pawl_timeout_row given = timeout_of(1, SUITE_NOW);
@@ -313,7 +313,7 @@ static void set_zone(const char *zone)
     tzset();
 }
 
-static void the_local_zone_means_nothing(suite *s)
+static void due_times_do_not_depend_on_the_local_time_zone(suite *s)
 {
     const char *before = getenv("TZ");
     const char *kept   = before != NULL ? suite_printf(s, "%s", before).data : NULL;
@@ -330,7 +330,7 @@ static void the_local_zone_means_nothing(suite *s)
     EXPECT_EQ(s, rows.next_due, SUITE_NOW + 1);
 }
 
-static void headers_are_an_object_without_nul(suite *s)
+static void a_timeouts_headers_must_be_a_json_object_without_nul(suite *s)
 {
     static const char *const wrong[] = {"no json", "[]", "{\"h\":\"a\\u0000b\"}"};
     pawl_store              *a       = suite_open(s);
@@ -347,7 +347,7 @@ static void headers_are_an_object_without_nul(suite *s)
     EXPECT_TEXT(s, rows.items[0].headers, timeout.headers);
 }
 
-static void a_handle_without_a_worker_is_given_one(suite *s)
+static void a_handle_without_a_worker_gets_one_by_its_first_call(suite *s)
 {
     pawl_store *a = suite_open_bare(s), *b = suite_open_bare(s);
     insert(s, a, 1, SUITE_NOW);
@@ -356,24 +356,35 @@ static void a_handle_without_a_worker_is_given_one(suite *s)
 }
 
 static const suite_case cases[] = {
-    {"T1 a timeout comes back as it was inserted", it_comes_back_as_it_was_inserted},
-    {"T1 headers are a JSON object without NUL", headers_are_an_object_without_nul},
-    {"T2 a known id is refused and the first row stays", a_known_id_is_refused_and_the_first_stays},
-    {"T3 T4 T5 due rows only, earliest first", due_rows_only_earliest_first},
-    {"T3 T15 a size or a lease that is not positive is refused",
-     a_size_or_lease_that_is_not_positive_is_refused},
-    {"T6 T8 a batch leases for its time", a_batch_leases_for_its_time},
-    {"T7 two batches share the due set", two_batches_share_the_due_set},
-    {"T9 T11 T16 remove checks the owner", remove_checks_the_owner},
-    {"T10 an expired lease is its owner's until taken or reaped",
-     an_expired_lease_is_its_owners_until_taken},
-    {"T12 without an owner remove asks nothing", without_an_owner_remove_asks_nothing},
-    {"T13 T16 release puts it in the next batch", release_puts_it_in_the_next_batch},
-    {"T14 reap clears what ran out and says how many", reap_clears_what_ran_out},
-    {"T17 a batch says when to look next", a_batch_says_when_to_look_next},
-    {"T18 timeouts and sagas are apart", timeouts_and_sagas_are_apart},
-    {"T19 the local zone means nothing", the_local_zone_means_nothing},
-    {"O32 a handle without a worker is given one", a_handle_without_a_worker_is_given_one},
+    {"T1 a timeout is claimed as it was inserted", a_timeout_is_claimed_as_it_was_inserted},
+    {"T1 a timeout's headers must be a JSON object without NUL",
+     a_timeouts_headers_must_be_a_json_object_without_nul},
+    {"T2 a timeout with a known id is refused, and the first stays",
+     a_timeout_with_a_known_id_is_refused_and_the_first_stays},
+    {"T3 T4 T5 only due timeouts are claimed, the earliest first",
+     only_due_timeouts_are_claimed_the_earliest_first},
+    {"T3 T15 a batch of timeouts needs a positive size and lease time",
+     a_batch_of_timeouts_needs_a_positive_size_and_lease_time},
+    {"T6 T8 a batch of timeouts leases them for the lease time",
+     a_batch_of_timeouts_leases_them_for_the_lease_time},
+    {"T7 two batches never contain the same timeout", two_batches_never_contain_the_same_timeout},
+    {"T9 T11 T16 a timeout is removed only by the owner of its lease",
+     a_timeout_is_removed_only_by_the_owner_of_its_lease},
+    {"T10 an expired lease of a timeout is valid until it is claimed or reaped",
+     an_expired_lease_of_a_timeout_is_valid_until_it_is_claimed_or_reaped},
+    {"T12 a timeout is removed unconditionally if no owner is given",
+     a_timeout_is_removed_unconditionally_if_no_owner_is_given},
+    {"T13 T16 a released timeout is in the next batch", a_released_timeout_is_in_the_next_batch},
+    {"T14 reap frees timeouts whose lease has expired and returns their number",
+     reap_frees_timeouts_whose_lease_has_expired_and_returns_their_number},
+    {"T17 a batch of timeouts returns the next due time",
+     a_batch_of_timeouts_returns_the_next_due_time},
+    {"T18 removing a timeout leaves its saga unchanged",
+     removing_a_timeout_leaves_its_saga_unchanged},
+    {"T19 due times do not depend on the local time zone",
+     due_times_do_not_depend_on_the_local_time_zone},
+    {"O32 a handle without a worker gets one by its first call",
+     a_handle_without_a_worker_gets_one_by_its_first_call},
 };
 
 const suite_cases cases_op_timeout = SUITE_CASES("operation timeout", cases);
