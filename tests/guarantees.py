@@ -14,7 +14,7 @@
 #
 #   - `tests/unit/base/test_x.c`: name_of_a_test
 #
-# A test names what it proves: a case of the suite begins "T4 T5 due rows only",
+# A test names what it proves: a case of the suite begins "T4 T5 only due timeouts are claimed",
 # a test function t4_t5_due_rows_only. Others are listed by hand.
 #
 # The check fails for an item without a test or a waiting entry, for a test that

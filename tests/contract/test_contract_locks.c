@@ -41,7 +41,7 @@ static results run(pawl_saga_lock lock)
     const suite_fixture fixture = {.name = "locks", .fresh = fresh};
     results             all     = {0};
     suite_options       options = {
-              .filter = "saga_lock: ", .seed = SEED, .report = take, .context = &all};
+              .filter = "saga lock: ", .seed = SEED, .report = take, .context = &all};
     taken_as = lock;
     suite_run(&fixture, &options);
     return all;

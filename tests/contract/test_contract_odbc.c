@@ -10,7 +10,7 @@
 #ifdef PAWL_HAVE_ODBC
 int main(int argument_count, char **arguments)
 {
-    static char nouns[][12]        = {"saga value", "saga_lock", "text:", "worker:", "queue: "};
+    static char nouns[][12]        = {"saga value", "saga lock", "text:", "worker:", "queue: "};
     char        url[ODBC_URL_SIZE] = "";
     int         result             = 0;
     setenv("PAWL_TEST_ODBC", odbc_url("", url) ? url : "", 1);

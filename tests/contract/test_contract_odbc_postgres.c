@@ -9,7 +9,7 @@
 
 int main(int argument_count, char **arguments)
 {
-    static char nouns[][12]        = {"saga value", "saga_lock", "text:", "worker:", "queue: "};
+    static char nouns[][12]        = {"saga value", "saga lock", "text:", "worker:", "queue: "};
     char        url[ODBC_URL_SIZE] = "";
     int         result             = 0;
 #ifdef PAWL_HAVE_ODBC

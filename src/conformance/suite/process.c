@@ -146,13 +146,13 @@ void suite_need_programs(suite *s)
     bool        is_seen = suite_queue(s, a, TEXT("probe")).count == 1;
     suite_close(s, a);
     if (!is_seen)
-        suite_not_applicable(s, "its data is one process's: another sees nothing of it");
+        suite_not_applicable(s, "other processes do not see the store's data");
 }
 
 void suite_expect_each(suite *s, const unsigned *counts, unsigned count, unsigned expected)
 {
     for (unsigned i = 0; i < count; i++)
         if (counts[i] != expected)
-            suite_fail(s, __FILE__, __LINE__, "number %u was counted %u times, expected %u", i,
+            suite_fail(s, __FILE__, __LINE__, "item %u was processed %u times, expected %u", i,
                        counts[i], expected);
 }

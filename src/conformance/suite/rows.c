@@ -451,5 +451,5 @@ pawl_stats suite_stats_of(suite *s, pawl_store *store, pawl_time now)
 void suite_need_overlap(suite *s, const pawl_store *store)
 {
     if ((pawl_store_promises(store) & PAWL_STORE_ROW_LOCKS) == 0)
-        suite_not_applicable(s, "one transaction writes at a time, so commits are in order");
+        suite_not_applicable(s, "the store runs one transaction at a time: commits do not overlap");
 }

@@ -100,7 +100,7 @@ typedef struct suite_item {
 #define SUITE_ITEM_COUNT 198
 
 void suite_items_make(suite_item items[SUITE_ITEM_COUNT]);
-/* Reads the next item of a case's name, "T4 T5 due rows ...", and moves `name` after it. Returns its index, or -1: no
+/* Reads the next item of a case's name, "T4 T5 only due ...", and moves `name` after it. Returns its index, or -1: no
  * item follows. */
 int suite_item_next(const char **name);
 

@@ -104,7 +104,7 @@ void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const cha
                        const char *file, int line);
 
 #define EXPECT(s, condition) \
-    ((condition) ? (void)0 : suite_fail((s), __FILE__, __LINE__, "%s", #condition))
+    ((condition) ? (void)0 : suite_fail((s), __FILE__, __LINE__, "expected: %s", #condition))
 #define EXPECT_EQ(s, actual, expected) \
     suite_expect_integer((s), (int64_t)(actual), (int64_t)(expected), #actual, __FILE__, __LINE__)
 #define EXPECT_TEXT(s, actual, expected) \
