@@ -35,7 +35,7 @@ typedef struct verb_fields {
 const pawl__argument pawl__conformance_verb_arguments[] = {{.name = NULL}};
 #define OPTION(name, kind, member, ...) PAWL__OPTION(verb_fields, name, kind, member, __VA_ARGS__)
 const pawl__option pawl__conformance_verb_options[] = {
-    OPTION("case", TEXT, filter, "TEXT", 0, "only the cases whose \"noun: name\" holds the text"),
+    OPTION("case", TEXT, filter, "TEXT", 0, "only the cases whose \"group: name\" holds the text"),
     OPTION("drop", FLAG, is_drop, NULL, 0, "drop the tables that a killed run left, and stop"),
     OPTION("json", FLAG, is_json, NULL, 0, "print one JSON object for each item of a case"),
     OPTION("prefix", TEXT, at.prefix, "NAME", 0, "what the names of all its tables begin with",
@@ -47,7 +47,7 @@ const pawl__option pawl__conformance_verb_options[] = {
 };
 
 const pawl__report pawl__conformance_verb_reports[] = {
-    {"a line", NULL, "item case result reason"},
+    {"a line", NULL, "item group case result reason"},
     {.what = NULL},
 };
 
@@ -223,8 +223,8 @@ static void item_name(const suite_item *item, char name[16])
     snprintf(name, 16, "%c%u", item->letter, item->number);
 }
 
-/* `item` and `name` may be NULL. */
-static void print_line(const suite_item *item, const char *name, suite_result result,
+/* `item` and `of` may be NULL. */
+static void print_line(const suite_item *item, const suite_report *of, suite_result result,
                        const char *reason)
 {
     char id[16] = "";
@@ -233,7 +233,8 @@ static void print_line(const suite_item *item, const char *name, suite_result re
     bool has_reason = reason != NULL && reason[0] != '\0';
     (void)pawl__facts_print(
         PAWL__FACTS({.key = "item", .text = id, .is_null = item == NULL},
-                    {.key = "case", .text = name, .is_null = name == NULL || name[0] == '\0'},
+                    {.key = "group", .text = of != NULL ? of->noun : NULL, .is_null = of == NULL},
+                    {.key = "case", .text = of != NULL ? of->name : NULL, .is_null = of == NULL},
                     {.key = "result", .text = suite_result_name(result)},
                     {.key = "reason", .text = reason, .is_null = !has_reason}));
 }
@@ -272,10 +273,10 @@ static void take_report(const suite_report *report, void *context)
         add_to_item(&all->items[index], report);
         has_item = true;
         if (all->fields->is_json)
-            print_line(&all->list[index], report->name, report->result, report->reason);
+            print_line(&all->list[index], report, report->result, report->reason);
     }
     if (all->fields->is_json && !has_item)
-        print_line(NULL, report->name, report->result, report->reason);
+        print_line(NULL, report, report->result, report->reason);
     if (!all->fields->is_json && report->result == SUITE_FAIL) {
         if (isatty(STDERR_FILENO))
             fprintf(stderr, "\r\033[K");
