@@ -8,13 +8,11 @@
 #ifdef PAWL_HAVE_MYSQL
 
 #include "contract/mysql_fixture.h"
+#include "contract/mysql_silent.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 
 #define SECRET "Se-kret" /* in every URL that is refused; in no text */
@@ -79,20 +77,6 @@ ON_BOTH(d37_required_tls_is_there_or_the_server_is_refused, fixture *p)
 
 /* ---- Several hosts ---------------------------------------------------------- */
 
-/* A port where connections are taken by the kernel and nobody answers. */
-static int listen_silently(unsigned *port)
-{
-    struct sockaddr_in at   = {.sin_family = AF_INET};
-    socklen_t          size = sizeof at;
-    int                fd   = socket(AF_INET, SOCK_STREAM, 0);
-    assert_true(fd >= 0 && inet_pton(AF_INET, "127.0.0.1", &at.sin_addr) == 1);
-    assert_int_equal(bind(fd, (struct sockaddr *)&at, size), 0);
-    assert_int_equal(listen(fd, 20), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
-    *port = ntohs(at.sin_port);
-    return fd;
-}
-
 ON_BOTH(d37_the_first_host_that_answers_is_taken, fixture *p)
 {
     unsigned    silent;
@@ -119,6 +103,20 @@ ON_BOTH(d37_a_host_that_is_silent_is_given_up_at_the_deadline, fixture *p)
     expect_code(p, open_at(p, url, 300, &store), PAWL_EUNREACHABLE);
     expect_text(p, "no answer in time");
     assert_in_range(clock_ms() - begun, 250, 20000);
+    close(fd);
+}
+
+ON_BOTH(d37_a_tls_handshake_without_an_answer_ends_at_the_deadline, fixture *p)
+{
+    unsigned    port;
+    pthread_t   server;
+    pawl_store *store;
+    int         fd  = listen_silently(&port);
+    const char *url = test_text("%s://root@127.0.0.1:%u/x?ssl-mode=required", p->scheme, port);
+    assert_int_equal(pthread_create(&server, NULL, greet, &fd), 0);
+    expect_code(p, open_at(p, url, 300, &store), PAWL_EUNREACHABLE);
+    expect_text(p, "no answer in time");
+    pthread_join(server, NULL);
     close(fd);
 }
 
