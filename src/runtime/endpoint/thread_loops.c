@@ -154,6 +154,9 @@ static bool may_retry_after(pawl__thread *self, pawl_code code, const pawl_error
     if (self->worker != NULL && self->worker->batch->unit_count > 0) /* claimed messages */
         atomic_store(self->has_worked, true);
     bool has_worked = atomic_load(self->has_worked);
+    if (is_away(code)) /* all threads have one server */
+        has_worked |=
+            atomic_load(&self->endpoint->has_worked) || atomic_load(&self->endpoint->has_served);
     if (!pawl__thread_retries(code, has_worked, self->retries)) {
         fail_all(self->endpoint, code, error);
         return false;

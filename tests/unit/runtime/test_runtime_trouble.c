@@ -25,8 +25,9 @@ static atomic_int            away_code;
 static atomic_int            lost_commits; /* of messages, from now on */
 static atomic_int            settled;      /* messages, by the other ones */
 static atomic_int            opened;       /* handles */
-static atomic_bool           is_silent;    /* claims wait until they are interrupted */
-static atomic_int            interrupted;
+static atomic_int  failing_opens; /* openings of further handles, once two messages are settled */
+static atomic_bool is_silent;     /* claims wait until they are interrupted */
+static atomic_int  interrupted;
 
 static bool is_away(void)
 {
@@ -41,7 +42,11 @@ static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store
                             pawl_error *error)
 {
     (void)url;
-    atomic_fetch_add(&opened, 1);
+    if (atomic_fetch_add(&opened, 1) > 1 && atomic_load(&failing_opens) > 0) {
+        wait_for_count(&settled, 2);
+        atomic_fetch_sub(&failing_opens, 1);
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "the server is away");
+    }
     return inner->open(store, "memory:trouble", options, error);
 }
 
@@ -99,6 +104,7 @@ static void use_driver(pawl_code code)
     atomic_store(&lost_commits, 0);
     atomic_store(&settled, 0);
     atomic_store(&opened, 0);
+    atomic_store(&failing_opens, 0);
     atomic_store(&interrupted, 0);
     atomic_store(&is_silent, false);
     if (is_registered)
@@ -325,6 +331,26 @@ TEST(a_server_that_goes_away_behind_the_first_claim_is_waited_for)
         assert_int_equal(atomic_load(&met_count), 1);
         pawl_store_close(store);
     }
+}
+
+/* The server went away before the service opened its handle. */
+TEST(a_server_that_a_worker_reached_is_waited_for_by_the_service)
+{
+    runner it;
+    use_driver(PAWL_EUNREACHABLE);
+    pawl_store *store = keep_store();
+    atomic_store(&failing_opens, FAILURES);
+    runner_open(&it, &application, NULL, "trouble:store", (pawl_endpoint_options){0});
+    for (int i = 1; i <= 2; i++) {
+        send_ping();
+        wait_for_count(&settled, i);
+    }
+    patience left = patience_of(THREAD_SECONDS);
+    while (atomic_load(&opened) <= FAILURES + 2)
+        patience_wait(&left, "%d handles were opened", atomic_load(&opened));
+    runner_close(&it);
+    assert_int_equal(it.code, PAWL_OK);
+    pawl_store_close(store);
 }
 
 TEST(what_does_not_pass_ends_it)
