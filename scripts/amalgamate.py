@@ -34,6 +34,7 @@ for if inline register restrict return sizeof static struct switch typedef union
 TOKEN = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*
     |\.?\d(?:[eEpP][-+]|[\w.])*|->|\.\.\.|\s+|.""", re.S | re.X)
 DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*(?:(?<=\\)\n[^\n]*)*", re.M)
+GUARD = re.compile(r"^#ifndef (\w+_H)\n#define \1\n", re.M)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"][^\n]*\n', re.M)
 
 
@@ -136,16 +137,25 @@ def renamed(text, names, suffix, texts):
     return "".join(tokens)
 
 
+def is_in_condition(text, place):
+    """Whether an #if other than a header's guard is open at this place of the text."""
+    before = text[:place]
+    conditions = re.findall(r"^[ \t]*#[ \t]*(if|endif)", before, re.M)
+    return conditions.count("if") - conditions.count("endif") > len(GUARD.findall(before))
+
+
 class Amalgamation:
     def __init__(self):
         self.done = set()  # headers, and those of the system
 
     def expanded(self, path, text, heads):
         """The text without its includes: those of headers go to `heads`, in their order; a list without a guard
-        stays where it is. `path` is the text's, from the project's folder."""
+        and a header of the system in an #if stay where they are. `path` is the text's, from the project's folder."""
         def one(match):
             kind, name = match.groups()
             if kind == "<" and not name.startswith("pawl/"):
+                if is_in_condition(text, match.start()):
+                    return match.group()
                 if name not in self.done:
                     self.done.add(name)
                     heads.append("#include <%s>\n" % name)
@@ -153,7 +163,7 @@ class Amalgamation:
             folders = [pathlib.PurePath(path).parent, pathlib.PurePath("src"), pathlib.PurePath("include")]
             header = next(str(folder / name) for folder in folders if (TOP / folder / name).exists())
             inside = (TOP / header).read_text()
-            if not re.search(r"#ifndef (\w+)\n#define \1\n", inside):
+            if not GUARD.search(inside):
                 return self.expanded(header, without_comment(inside), heads)
             if header not in self.done:
                 self.done.add(header)

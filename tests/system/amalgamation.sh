@@ -37,6 +37,10 @@ places_orders()
     [ "$(tail -n 1 out)" = "25 orders placed, 0 still open" ] || die "$1 $2 says: $(cat out)"
 }
 
+echo "== no header of a compiler's own, such as those of its sanitizers"
+"${CC:-cc}" -std=c17 -M pawl.c >headers
+! grep -n sanitizer headers || die "pawl.c needs these headers"
+
 strict=(-std=c17 -Wall -Wextra -Werror)
 for cc in gcc clang; do
     command -v $cc >/dev/null || { echo "no $cc"; continue; }
