@@ -54,7 +54,8 @@ typedef struct pawl_route {
 typedef void pawl_critical_fn(void *context, const char *what, const pawl_error *error);
 
 /* A member that is zero gets its value from the endpoint's table (pawl_endpoint_spec.options), and if that is
- * zero, too, the default in brackets. A route is looked up here first, then in the table. Durations are
+ * zero, too, the default in brackets. Where a delay is left out and its X_max is shorter than the default, the delay is
+ * X_max. A route is looked up here first, then in the table. Durations are
  * microseconds. docs/options.md explains those that operators may set. */
 typedef struct pawl_endpoint_options {
     size_t            options_size;
@@ -71,7 +72,7 @@ typedef struct pawl_endpoint_options {
     int32_t           immediate_retries; /* in memory [3]; PAWL_NONE */
     int32_t           delayed_retries;   /* [5]; PAWL_NONE */
     int64_t           retry_delay;       /* the first one, doubling, each +/- 10 % jitter [10 s] */
-    int64_t           retry_delay_max;   /* [1 h] */
+    int64_t           retry_delay_max;   /* at least retry_delay [1 h, or retry_delay] */
     int32_t           conflict_retries;  /* reloads before a conflict counts as a failure [20] */
     int64_t           not_found_wait;    /* for a message that starts the saga [30 s] */
     int64_t           inbox_retention;   /* of deduplication records [7 days] */
@@ -79,7 +80,7 @@ typedef struct pawl_endpoint_options {
     int32_t           outbox_batch;      /* most rows in one commit [32] */
     int32_t           outbox_attempts;   /* deliveries before a row is dead [10] */
     int64_t     outbox_delay; /* back-off of the dispatcher, doubling, each +/- 10 % jitter [1 s] */
-    int64_t     outbox_delay_max; /* [5 min] */
+    int64_t     outbox_delay_max; /* at least outbox_delay [5 min, or outbox_delay] */
     pawl_clock *business;         /* NULL: the system's */
     pawl_clock *machine;          /* NULL: the system's */
     uint64_t    seed;             /* of ids and jitter; 0: from the system */
@@ -104,7 +105,7 @@ typedef struct pawl_endpoint_options {
     int32_t breaker_rate;      /* percent, 1 to 100 [PAWL_NONE: no breaker] */
     int32_t breaker_window;    /* [100], 1024 at most */
     int64_t breaker_pause;     /* before the first probe, doubling with each that fails [10 s] */
-    int64_t breaker_pause_max; /* [5 min] */
+    int64_t breaker_pause_max; /* at least breaker_pause [5 min, or breaker_pause] */
     int32_t breaker_probes;    /* [3] */
     /* URL#QUEUE of a broker, or NULL: pawl_endpoint_run handles the messages of that queue, too, each once. Without
      * #QUEUE the broker's queue has the name of the endpoint's. docs/INTEROP.md */

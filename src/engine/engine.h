@@ -58,6 +58,14 @@ typedef struct pawl__recovery {
     size_t        count;
 } pawl__recovery;
 
+/* The longest delay of a row: its own, or that of the options, or its first delay if that is longer. */
+static inline int64_t pawl__recovery_delay_max(const pawl_recovery *row, int64_t retry_delay_max)
+{
+    if (row->delay_max != 0)
+        return row->delay_max;
+    return row->delay > retry_delay_max ? row->delay : retry_delay_max;
+}
+
 /* Option audit: for each handled message the commit that writes its deduplication record adds an outbox row with a
  * copy. So there is a copy exactly when there is a record "handled". */
 #define PAWL__AUDIT_ROUTE "pawl.audit"

@@ -97,9 +97,8 @@ bool pawl__unit_release(pawl__unit *unit)
 static int64_t back_off(pawl__engine *engine, const pawl_recovery *row, int32_t attempts)
 {
     int64_t first = row->delay != 0 ? row->delay : engine->retry_delay;
-    int64_t last  = row->delay_max != 0 ? row->delay_max : engine->retry_delay_max;
-    return pawl__jittered(pawl__doubled(first, attempts, last > first ? last : first),
-                          engine->random);
+    int64_t last  = pawl__recovery_delay_max(row, engine->retry_delay_max);
+    return pawl__jittered(pawl__doubled(first, attempts, last), engine->random);
 }
 
 bool pawl__unit_is_done(const pawl__unit *unit)

@@ -46,6 +46,14 @@ holds rests deadline 30s "built in"
 show --endpoint rests
 ! grep -q '^works' "$work/shown" || die "works is shown, and only rests was asked for"
 
+echo "== a default gives way to the other option of its pair"
+show --outbox-delay 2h
+holds works outbox-delay-max 2h "built in"
+show --endpoint rests --retry-delay-max 5s
+holds rests retry-delay 5s "built in"
+show --retry-delay 2h --retry-delay-max 3h
+holds rests retry-delay-max 3h "command line"
+
 # rows ENDPOINT: rows of recovery and who said each, in their order.
 rows()
 {
@@ -265,6 +273,7 @@ refuse "3: route 'bb': no driver " '[rests]' 'route = b=#b' 'route = bb=nope://x
 show --config "$work/bad.conf" --endpoint works # what holds for another endpoint alone is not looked at
 refuse "1: route 'b{201}': its name has 201 bytes, the limit is 1 to 200$" "route = $(printf 'b%.0s' {1..201})=#x"
 refuse "1: option inbox_retention is 1 s, and delayed retries by row 2 of option recovery go on" 'inbox-retention = 1s' 'delayed-retries = 5'
+refuse "2: option retry_delay_max is 1m, shorter than option retry_delay, which is 10h" 'retry-delay = 10h' 'retry-delay-max = 1m'
 refuse "2: health, queue_age: unhealthy from 1m is below degraded from 5m$" 'workers = 1' 'health = queue_age=5m/1m'
 refuse "1: health, outbox_lag: unhealthy from 5m is below degraded from 10m$" 'health = outbox_lag=10m'
 printf 'workers = 1\0\n' >"$work/bad.conf"

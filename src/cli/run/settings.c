@@ -438,6 +438,19 @@ static void add_setting(pawl__setting_list *list, pawl__setting made, const char
     list->items[list->count++] = made;
 }
 
+/* The value in effect where neither the operator nor the application gives one. */
+static int64_t built_in(const pawl__settings *settings, const char *endpoint,
+                        const pawl_endpoint_options *table, size_t i)
+{
+    size_t other = pawl__number_partner(i);
+    if (other == pawl__number_count)
+        return number_rows[i].value_default;
+    said partner = said_of(settings, endpoint, other);
+    return pawl__number_default(&number_rows[i], other < i,
+                                partner.is_there ? partner.number
+                                                 : pawl__number_get(table, &number_rows[other]));
+}
+
 static void list_number(const pawl__settings *settings, const char *endpoint,
                         const pawl_endpoint_options *table, size_t i, pawl__setting_list *list)
 {
@@ -448,7 +461,7 @@ static void list_number(const pawl__settings *settings, const char *endpoint,
     const char             *from = "command line";
     if (!value.is_there) {
         from         = own != 0 ? "application" : "built in";
-        value.number = own != 0 ? own : row->value_default;
+        value.number = own != 0 ? own : built_in(settings, endpoint, table, i);
         value.number = value.number < 0 ? 0 : value.number;
     }
     pawl__setting made = {.endpoint = pawl_text_of(endpoint), .option = pawl_text_of(row->name)};

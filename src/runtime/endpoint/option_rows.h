@@ -100,6 +100,23 @@ typedef struct pawl__number_row {
 #define PAWL__NUMBER_INDEX(field, kind, value_default, low, high, name, help) pawl__number_##field,
 enum { PAWL__NUMBER_ROWS(PAWL__NUMBER_INDEX) pawl__number_count };
 
+/* Delays that double, each with its longest, FIELD_max. If only one of the two is given, the other's default gives way
+ * to it; if both are, the delay may not be the longer one. */
+#define PAWL__DOUBLED_DELAYS(X) X(retry_delay) X(outbox_delay) X(breaker_pause)
+
+/* The index of the option that forms such a pair with this one; pawl__number_count if none does. */
+static inline size_t pawl__number_partner(size_t index)
+{
+#define PAWL__PARTNERS(field)                                     \
+    case pawl__number_##field: return pawl__number_##field##_max; \
+    case pawl__number_##field##_max: return pawl__number_##field;
+    switch (index) {
+        PAWL__DOUBLED_DELAYS(PAWL__PARTNERS)
+    default: return pawl__number_count;
+    }
+#undef PAWL__PARTNERS
+}
+
 #define PAWL__NUMBER_ROW(field, kind, value_default, low, high, name, help) \
     {#field,                                                                \
      offsetof(pawl_endpoint_options, field),                                \
@@ -128,6 +145,16 @@ static inline void pawl__number_put(pawl_endpoint_options *options, const pawl__
     const int32_t narrow = (int32_t)value;
     memcpy((char *)options + row->offset,
            row->size == sizeof value ? (const void *)&value : &narrow, row->size);
+}
+
+/* The default of an option whose partner is given with this value, 0 if it is not. A value outside of the limits is
+ * left to the check of the partner. */
+static inline int64_t pawl__number_default(const pawl__number_row *row, bool is_max,
+                                           int64_t partner)
+{
+    if (partner == 0 || partner < row->low || partner > row->high)
+        return row->value_default;
+    return is_max == (partner > row->value_default) ? partner : row->value_default;
 }
 
 #endif

@@ -17,19 +17,33 @@
 
 static const pawl__number_row number_rows[] = {PAWL__NUMBER_ROWS(PAWL__NUMBER_ROW)};
 
+/* The default of a number that neither the program nor the endpoint's table gives. */
+static int64_t default_of(const pawl_endpoint_options *settings,
+                          const pawl_endpoint_options *defaults, size_t index)
+{
+    size_t  other   = pawl__number_partner(index);
+    int64_t partner = 0;
+    if (other < pawl__number_count) {
+        partner = pawl__number_get(settings, &number_rows[other]);
+        partner = partner != 0 ? partner : pawl__number_get(defaults, &number_rows[other]);
+    }
+    return pawl__number_default(&number_rows[index], other < index, partner);
+}
+
 /* Reads a number: 0 stands for that of the endpoint's table, and 0 there for the default; -1 means "none", if the lower
  * limit allows it, and becomes 0. */
 static pawl_code take_number(pawl_endpoint_options *settings, const pawl_endpoint_options *defaults,
-                             const pawl__number_row *row, pawl_error *error)
+                             size_t index, pawl_error *error)
 {
-    int64_t     value = pawl__number_get(settings, row);
-    const char *from  = "";
+    const pawl__number_row *row   = &number_rows[index];
+    int64_t                 value = pawl__number_get(settings, row);
+    const char             *from  = "";
     if (value == 0) {
         value = pawl__number_get(defaults, row);
         from  = value != 0 ? " in the endpoint's table" : "";
     }
     if (value == 0)
-        value = row->value_default;
+        value = default_of(settings, defaults, index);
     pawl_code code = PAWL_OK;
     if (row->kind == PAWL__NUMBER_DURATION && row->low != 1)
         code = pawl__check_unit("option ", row->field, from, value, error);
@@ -106,6 +120,25 @@ static pawl_code read_defaults(const pawl_application *application, const char *
 
 /* ---- Checks of several numbers -------------------------------------------------- */
 
+/* Refuses a delay that is longer than its longest: both were given, as a default gives way. */
+static pawl_code check_delays(const pawl_endpoint_options *settings, pawl_error *error)
+{
+    char texts[2][32];
+    for (size_t i = 0; i < pawl__number_count; i++) {
+        size_t other = pawl__number_partner(i);
+        if (other >= i)
+            continue;
+        int64_t delay = pawl__number_get(settings, &number_rows[other]);
+        int64_t last  = pawl__number_get(settings, &number_rows[i]);
+        if (delay > last)
+            return pawl_error_set(
+                error, PAWL_ECONFIG, "option %s is %s, shorter than option %s, which is %s",
+                number_rows[i].field, pawl__duration_text(last, texts[0], sizeof texts[0]),
+                number_rows[other].field, pawl__duration_text(delay, texts[1], sizeof texts[1]));
+    }
+    return PAWL_OK;
+}
+
 /* The sum of the delays of `tries` tries, each with the maximum of jitter. */
 static int64_t sum_of_delays(int32_t tries, int64_t delay, int64_t delay_max)
 {
@@ -128,8 +161,8 @@ static int64_t sum_of_retries(const pawl_endpoint_options *settings, const pawl_
         const pawl_recovery *row   = i > 0 ? &recovery->rows[i - 1] : &plain;
         int32_t              tries = row->delayed != 0 ? row->delayed : settings->delayed_retries;
         int64_t              delay = row->delay != 0 ? row->delay : settings->retry_delay;
-        int64_t last = row->delay_max != 0 ? row->delay_max : settings->retry_delay_max;
-        int64_t sum  = sum_of_delays(tries, delay, last > delay ? last : delay);
+        int64_t              last  = pawl__recovery_delay_max(row, settings->retry_delay_max);
+        int64_t              sum   = sum_of_delays(tries, delay, last);
         if (sum <= longest)
             continue;
         longest      = sum;
@@ -271,7 +304,9 @@ pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_application *a
     if (code == PAWL_OK)
         code = check_row_sizes(&defaults, error);
     for (size_t i = 0; code == PAWL_OK && i < sizeof number_rows / sizeof number_rows[0]; i++)
-        code = take_number(settings, &defaults, &number_rows[i], error);
+        code = take_number(settings, &defaults, i, error);
+    if (code == PAWL_OK)
+        code = check_delays(settings, error);
     if (code != PAWL_OK)
         return code;
     if (settings->user == NULL)

@@ -87,11 +87,11 @@ static void open_breaker(pawl_endpoint *endpoint, const pawl__unit *failed, move
 {
     pawl__breaker               *breaker  = &endpoint->breaker;
     const pawl_endpoint_options *settings = &endpoint->settings;
-    int64_t first = settings->breaker_pause, last = settings->breaker_pause_max;
-    int64_t now = pawl__watch_now(endpoint);
+    int64_t                      now      = pawl__watch_now(endpoint);
     if (breaker->openings == 0)
         breaker->since = now;
-    made->time     = pawl__doubled(first, breaker->openings++, last > first ? last : first);
+    made->time =
+        pawl__doubled(settings->breaker_pause, breaker->openings++, settings->breaker_pause_max);
     breaker->until = pawl_time_add(now, made->time);
     note_why(breaker, failed);
     forget(breaker);

@@ -206,10 +206,68 @@ TEST(marks_outlast_every_delay_between_two_tries)
     test_now(open_test(with(&options), NULL));
     options.inbox_retention--;
     refuse(with(&options), "and delayed retries go on for up to 33 s");
-    options.retry_delay_max = PAWL_MILLISECONDS(1); /* the first delay is the longest then */
-    refuse(with(&options), "and delayed retries go on for up to 33 s");
     options.delayed_retries = 1;
     refuse(with(&options), "and tries of the outbox go on for up to 33 s");
+}
+
+/* How long after its first delivery a message that always fails is due again. */
+static int64_t first_delay(const pawl_endpoint_options *table, const pawl_endpoint_options *over)
+{
+    pawl_test      *test = open_test(with(table), over);
+    pawl_queue_rows rows;
+    pawl_test_deliver(test, NULL, PAWL_MESSAGE(job, .n = -1), NULL);
+    assert_int_equal(pawl_test_sent(test, "works", &rows, NULL), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    int64_t delay = rows.items[0].due - pawl_test_now(test);
+    test_now(test);
+    return delay;
+}
+
+TEST(e26_a_default_gives_way_to_the_delay_that_is_given)
+{
+    const int64_t minute = PAWL_MINUTES(1), day = PAWL_DAYS(1);
+    assert_in_range(first_delay(PAWL_OPTIONS(.retry_delay = PAWL_HOURS(2)), NULL),
+                    PAWL_MINUTES(108), PAWL_MINUTES(132));
+    assert_in_range(first_delay(PAWL_OPTIONS(.retry_delay_max = 1000000), NULL), 900000, 1100000);
+    /* The row has no delay of its own, and its limit holds for that of the options. */
+    assert_in_range(first_delay(PAWL_OPTIONS(.retry_delay = minute,
+                                             .recovery    = PAWL_RECOVERY({.delay_max = 1000000})),
+                                NULL),
+                    900000, 1100000);
+    assert_in_range(first_delay(PAWL_OPTIONS(.retry_delay_max = minute,
+                                             .recovery = PAWL_RECOVERY({.delay = 2 * minute})),
+                                NULL),
+                    PAWL_SECONDS(108), PAWL_SECONDS(132));
+
+    pawl_test *test = open_test(with(PAWL_OPTIONS(.outbox_delay = day, .breaker_pause = day,
+                                                  .inbox_retention = PAWL_DAYS(30))),
+                                PAWL_OPTIONS(.retry_delay_max = minute));
+    const pawl_endpoint_options *settings = &pawl_test_endpoint(test, "works")->settings;
+    assert_int_equal(settings->outbox_delay_max, day);
+    assert_int_equal(settings->breaker_pause_max, day);
+    assert_int_equal(settings->retry_delay, PAWL_SECONDS(10));
+    assert_int_equal(settings->retry_delay_max, minute);
+    test_now(test);
+}
+
+TEST(a_longest_delay_below_the_delay_is_refused)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    refuse(with(PAWL_OPTIONS(.retry_delay = PAWL_MINUTES(600), .retry_delay_max = PAWL_MINUTES(1))),
+           "option retry_delay_max is 1m, shorter than option retry_delay, which is 10h");
+    refuse(with(PAWL_OPTIONS(.outbox_delay = 2001000, .outbox_delay_max = 2000000)),
+           "option outbox_delay_max is 2s, shorter than option outbox_delay, which is 2001ms");
+    refuse(with(PAWL_OPTIONS(.breaker_pause = PAWL_HOURS(2), .breaker_pause_max = 1000)),
+           "option breaker_pause_max is 1ms, shorter than option breaker_pause, which is 2h");
+    assert_int_equal(pawl_endpoint_check(with(PAWL_OPTIONS(.retry_delay = PAWL_HOURS(3))), "works",
+                                         PAWL_OPTIONS(.retry_delay_max = PAWL_HOURS(2)), &error),
+                     PAWL_ECONFIG);
+    assert_string_equal(error.text, "option retry_delay_max is 2h, shorter than option "
+                                    "retry_delay, which is 3h");
+    /* Of a value that is refused by itself, the error names that option. */
+    refuse(with(PAWL_OPTIONS(.retry_delay_max = 5)), "option retry_delay_max in the endpoint's");
+    refuse(with(PAWL_OPTIONS(.retry_delay = PAWL_DAYS(366))),
+           "option retry_delay in the endpoint's");
 }
 
 static pawl_code deliver_nothing(pawl_transport *transport, pawl_delivery *items, size_t count,
