@@ -6,6 +6,11 @@
 # SPDX-License-Identifier: Apache-2.0
 include(CMakePackageConfigHelpers)
 
+if(PAWL_EXPORT_INTERNALS)
+    install(CODE "message(WARNING \"this libpawl exports its internal names, and its modules need them: it is for tests alone; \
+configure with -DPAWL_TESTS=OFF -DPAWL_EXPORT_INTERNALS=OFF, or by the preset release\")")
+endif()
+
 get_property(driver_targets GLOBAL PROPERTY PAWL_DRIVER_TARGETS)
 
 install(TARGETS pawl EXPORT pawlTargets

@@ -178,7 +178,7 @@ configure()
         -DCMAKE_CROSSCOMPILING_EMULATOR="$(IFS=';' && echo "${runner[*]}")" \
         -DCMAKE_FIND_ROOT_PATH="$root" -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY \
         -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O2 -g1' \
-        -DPAWL_SQLITE=ON -DPAWL_EXPORT_INTERNALS=ON
+        -DPAWL_SQLITE=ON -DPAWL_TESTS=ON -DPAWL_WERROR=ON -DPAWL_EXPORT_INTERNALS=ON
 }
 
 # Tests start the command by its path, for which this machine has no emulator, or no loader.

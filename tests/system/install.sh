@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install.sh - what a packager does: configures without tests and without exported internals,
+# install.sh - what a packager does: configures without options for tests and exported names,
 # installs into a prefix, moves that, and uses it as somebody who has only the installation
 # (tests/support/installed.sh). Then once more with no optional driver.
 #
@@ -8,7 +8,7 @@ set -eu
 source_dir=${PAWL_SOURCE_DIR:?} cc=${CC:-cc}
 work=${PAWL_BUILD_DIR:?}/install_check
 configured=$work/configured first=$work/first moved=$work/moved/here
-rm -rf "$work/user" "$work/preset" "$configured" "$first" "$work/moved"
+rm -rf "$work/user" "$work/preset" "$work/plain" "$configured" "$first" "$work/moved"
 mkdir -p "$work/moved"
 
 die()
@@ -19,10 +19,10 @@ die()
 
 build()
 {
-    cmake -S "$source_dir" -B "$work/build" -G Ninja --log-level=WARNING \
+    cmake --fresh -S "$source_dir" -B "$work/build" -G Ninja --log-level=WARNING \
         -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 \
         -DCMAKE_INSTALL_PREFIX="$configured" -DCMAKE_INSTALL_LIBDIR=lib \
-        -DPAWL_TESTS=OFF -DPAWL_EXPORT_INTERNALS=OFF -DPAWL_WERROR=ON "$@" >/dev/null
+        -DPAWL_WERROR=ON "$@" >/dev/null
     ninja -C "$work/build" -j 2 >"$work/log" || { cat "$work/log"; return 1; }
 }
 
@@ -135,6 +135,10 @@ fi
     die "the preset release asks for SQLite: $(cat "$work/log")"
 grep -q '^-- libpawl[.]a: not built' "$work/log" || die "$(cat "$work/log")"
 grep -q '^PAWL_WERROR:[A-Z]*=OFF' "$work/preset/CMakeCache.txt" || die "a new compiler's warning stops an installation"
+cmake -S "$source_dir" -B "$work/plain" >"$work/log" 2>&1 || die "not configured without options: $(cat "$work/log")"
+for option in TESTS WERROR EXPORT_INTERNALS; do
+    grep -q "^PAWL_$option:[A-Z]*=OFF" "$work/plain/CMakeCache.txt" || die "without options PAWL_$option is not OFF"
+done
 
 echo "== libraries in a folder of another depth"
 cmake --install "$work/build" --prefix "$first" >/dev/null
