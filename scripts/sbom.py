@@ -40,6 +40,8 @@ SPDX_NAMES = {
     "MIT": "MIT",
     "PostgreSQL": "PostgreSQL",
 }
+# Libraries whose source package has others, too: their part of it, as a paragraph of its copyright file has it.
+PARTS = {"libmariadb3": "libmariadb/*"}
 
 
 def run(*words):
@@ -65,15 +67,18 @@ def owner(path):
 
 
 def licence(name):
-    """Of the paragraph "Files: *" of the copyright file, where it has SPDX's name; else nobody knows."""
+    """Of the copyright file's paragraph "Files: *", or of that for the library, where it has SPDX's name; else nobody
+    knows."""
+    package = name.split(":")[0]
+    files = re.escape(PARTS.get(package, "*"))
     try:
-        with open("/usr/share/doc/%s/copyright" % name.split(":")[0], encoding="utf-8", errors="replace") as file:
+        with open("/usr/share/doc/%s/copyright" % package, encoding="utf-8", errors="replace") as file:
             paragraphs = file.read().split("\n\n")
     except OSError:
         return "NOASSERTION"
     for paragraph in paragraphs:
         found = re.search(r"^License: *(\S.*)$", paragraph, re.M)
-        if re.search(r"^Files: *\*\s*$", paragraph, re.M) and found:
+        if re.search(r"^Files: *%s\s*$" % files, paragraph, re.M) and found:
             return SPDX_NAMES.get(found.group(1).strip(), "NOASSERTION")
     return "NOASSERTION"
 

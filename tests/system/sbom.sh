@@ -21,6 +21,20 @@ for break in 's/SPDX-2.3/SPDX-9/' 's/"relationshipType": "DYNAMIC_LINK"/"relatio
 done
 grep -q '"created": "2026-01-01T00:00:00Z"' "$work/first" || die "the time is not SOURCE_DATE_EPOCH"
 
+echo "== licences"
+# declared NAME LICENCE: the document says this licence of Debian's package, if it has the package.
+declared()
+{
+    python3 -c '
+import json, sys
+for p in json.load(sys.stdin)["packages"]:
+    if p["name"] == sys.argv[1] and p["licenseDeclared"] != sys.argv[2]:
+        sys.exit(p["name"] + ": " + p["licenseDeclared"])
+' "$1" "$2" <"$work/first" || die "the licence is not $2"
+}
+declared libmariadb3 LGPL-2.0-or-later # the server, of the same source package, is GPL-2.0-only
+declared libpq5 PostgreSQL
+
 echo "== it has what the loader needs"
 # packages_of NAME: those that the package is linked with.
 packages_of()
