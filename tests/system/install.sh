@@ -120,6 +120,14 @@ END
 amqp
 no driver for 'none://': none is not linked into this program, which has ${static//;/, }
 END
+    echo "== a prefix with a space"
+    rm -rf "$work/a space"
+    cp -r "$moved" "$work/a space"
+    for package in pawl pawl-static; do
+        eval "\"$cc\" -o \"$work/tables\" \"$work/tables.c\" $(PKG_CONFIG_PATH="$work/a space/lib/pkgconfig" pkg-config --cflags --libs $package)" ||
+            die "$package.pc in a prefix with a space"
+    done
+    ldd "$work/tables" | grep libpawl && die "-l:libpawl.a links the shared library"
 fi
 
 echo "== no optional driver"
