@@ -43,6 +43,7 @@ if(PAWL_FUZZ) # libFuzzer then sees which code an input reaches
 endif()
 
 function(pawl_compile target)
+    set_target_properties(${target} PROPERTIES PAWL_OWN ON) # CMakeLists.txt, pawl_modules
     target_compile_options(${target} PRIVATE ${PAWL_WARNINGS})
     # With 32 bits of an offset the kernel refuses the locks of src/store/program.
     target_compile_definitions(${target} PRIVATE _GNU_SOURCE _FILE_OFFSET_BITS=64)

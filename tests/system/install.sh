@@ -158,11 +158,12 @@ said=$(PKG_CONFIG_PATH=$first/lib/deep/er/pkgconfig pkg-config --variable=prefix
 
 if pkg-config --exists sqlite3; then
     echo "== a project that includes pawl, says no kind of build, and has targets that are named like those of the examples"
+    rm -rf "$work/project/prefix"
     mkdir -p "$work/project"
     cat >"$work/project/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)
 project(user C)
-add_subdirectory("$source_dir" pawl)
+add_subdirectory("$source_dir" pawl \${excluded})
 add_executable(orders "$source_dir/examples/orders/orders.c" "$source_dir/examples/orders/main.c" asserts.c)
 target_link_libraries(orders PRIVATE pawl::pawl)
 foreach(name IN ITEMS transfer enlist example_support orders_parts orders_module billing_module demo)
@@ -171,10 +172,16 @@ endforeach()
 END
     printf '%s\n' '#ifdef NDEBUG' '#error "its asserts are off"' '#endif' 'extern int one_name;' >"$work/project/asserts.c"
     cmake -S "$work/project" -B "$work/project/build" -G Ninja --log-level=WARNING -DCMAKE_C_COMPILER="$cc" \
+        -DPAWL_{POSTGRES,MYSQL,ODBC,MONGO,OBSERVE,RABBITMQ}=OFF -Dexcluded= \
         -DCMAKE_BUILD_TYPE= -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O0 -DNDEBUG" >"$work/log" 2>&1 || die "$(cat "$work/log")"
     ninja -C "$work/project/build" -t commands pawl | grep -q -e '-O0 -DNDEBUG .*/store/core/module[.]c' ||
         die "pawl in another project is not built as it is alone"
-    ninja -C "$work/project/build" -j 2 orders pawl-sqlite >"$work/log" || die "$(cat "$work/log")"
+    cmake --install "$work/project/build" --prefix "$work/project/prefix" >"$work/log" 2>&1 || die "$(cat "$work/log")"
+    ! find "$work/project/prefix" -type f 2>/dev/null | grep . || die "pawl is installed with the project"
+    cmake "$work/project/build" -Dexcluded=EXCLUDE_FROM_ALL >"$work/log" 2>&1 || die "$(cat "$work/log")"
+    rm -f "$work/project/build/pawl/pawl" "$work/project/build/pawl"/libpawl-*.so
+    ninja -C "$work/project/build" -j 2 >"$work/log" || die "$(cat "$work/log")"
+    [ ! -e "$work/project/build/pawl/pawl" ] || die "the command is built, which nothing needs"
     "$work/project/build/orders" "sqlite:$work/project.db" >"$work/log"
     [ "$(tail -n 1 "$work/log")" = "25 orders placed, 0 still open" ] || die "the program says: $(cat "$work/log")"
 fi
