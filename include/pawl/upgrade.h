@@ -88,7 +88,8 @@ PAWL_API pawl_code pawl_upgrade_compare(const pawl_upgrade *from, const pawl_upg
                                         pawl_arena *arena, pawl_upgrade_fn *found, void *context,
                                         pawl_error *error);
 
-/* A reason's word, "unread-member" (NULL: the number is no reason), its text, and whether it is a finding. */
+/* A reason's word, "unread-member", its text, and whether it is a finding. NULL, NULL and false: the number is no
+ * reason. */
 PAWL_API const char *pawl_upgrade_reason_name(pawl_upgrade_reason reason);
 PAWL_API const char *pawl_upgrade_reason_text(pawl_upgrade_reason reason);
 PAWL_API bool        pawl_upgrade_is_finding(pawl_upgrade_reason reason);

@@ -10,6 +10,8 @@
 #include "pawl/upgrade.h"
 #include "support/world.h"
 
+#include <limits.h>
+
 /* ---- The two programs ------------------------------------------------------ */
 
 #define WAS_STAGE(E) E(WAS_NEW, "new") E(WAS_PAID, "paid")
@@ -569,4 +571,19 @@ ON_ALL_STORES(a_saga_that_has_completed_is_not_unreachable, const char *url)
     has(&all, "unreachable saga number ", "no row is found by number 'n-9'");
     has_no_more(&all);
     pawl_upgrade_destroy(made);
+}
+
+TEST(a_number_that_is_no_reason_has_neither_word_nor_text)
+{
+    static const int numbers[] = {-1, 99, INT_MAX};
+    for (int i = 0; i < PAWL_UPGRADE_REASON_COUNT; i++) {
+        assert_non_null(pawl_upgrade_reason_name((pawl_upgrade_reason)i));
+        assert_non_null(pawl_upgrade_reason_text((pawl_upgrade_reason)i));
+    }
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        pawl_upgrade_reason reason = (pawl_upgrade_reason)numbers[i];
+        assert_null(pawl_upgrade_reason_name(reason));
+        assert_null(pawl_upgrade_reason_text(reason));
+        assert_false(pawl_upgrade_is_finding(reason));
+    }
 }

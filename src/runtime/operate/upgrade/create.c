@@ -18,19 +18,26 @@ static const reason_row reasons[] = {
 #undef REASON
 };
 
+/* An unknown number has an empty row. */
+static reason_row row_of(pawl_upgrade_reason reason)
+{
+    static const reason_row none;
+    return (size_t)reason < sizeof reasons / sizeof reasons[0] ? reasons[reason] : none;
+}
+
 const char *pawl_upgrade_reason_name(pawl_upgrade_reason reason)
 {
-    return (size_t)reason < sizeof reasons / sizeof reasons[0] ? reasons[reason].name : NULL;
+    return row_of(reason).name;
 }
 
 const char *pawl_upgrade_reason_text(pawl_upgrade_reason reason)
 {
-    return reasons[reason].text;
+    return row_of(reason).text;
 }
 
 bool pawl_upgrade_is_finding(pawl_upgrade_reason reason)
 {
-    return reasons[reason].is_finding;
+    return row_of(reason).is_finding;
 }
 
 static pawl_code add_model(pawl_upgrade *made, const pawl_application *application,
