@@ -98,8 +98,8 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
 PAWL__VERBS(PAWL__VERB_DECLARE)
 #undef PAWL__VERB_DECLARE
 
-/* The page of one verb, made from its row. */
-void pawl__help_print(const pawl__verb *verb, FILE *out);
+/* The page of one verb, made from its row, or of its action, if it has one of that name. */
+void pawl__help_print(const pawl__verb *verb, const char *action, FILE *out);
 
 /* ---- Memory --------------------------------------------------------------- */
 

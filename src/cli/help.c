@@ -373,11 +373,6 @@ static void print_verb(const help_page *page, const pawl__verb *verb)
     fputs(".BR pawl (1)\n", page->out);
 }
 
-void pawl__help_print(const pawl__verb *verb, FILE *out)
-{
-    print_verb(&(help_page){.out = out}, verb);
-}
-
 static void print_verbs(const help_page *page)
 {
     size_t            count;
@@ -442,6 +437,14 @@ static pawl_code find_action(const pawl__verb *verb, const char *action, unsigne
     char word[PAWL__WORD_SIZE];
     return pawl_error_set(error, PAWL_EINVAL, "pawl %s has no action '%s'%s", verb->name,
                           pawl__shown(action, word), text);
+}
+
+void pawl__help_print(const pawl__verb *verb, const char *action, FILE *out)
+{
+    help_page page = {.out = out};
+    if (action != NULL) /* the whole page, if the verb has no such action */
+        (void)find_action(verb, action, &page.actions, NULL);
+    print_verb(&page, verb);
 }
 
 int pawl__help_verb(const pawl__verb *verb, int count, char **words)

@@ -99,18 +99,22 @@ static void fill_closed_streams(void)
             (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* Ignores "--help" where it is the value of an option. */
-static bool asks_for_help(const pawl__verb *verb, int count, char **words)
+/* Ignores "--help" where it is the value of an option. `*action`: the first word that is no option, or NULL. */
+static bool asks_for_help(const pawl__verb *verb, int count, char **words, const char **action)
 {
+    bool asks = false;
+    *action   = NULL;
     for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
-        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0)
-            return true;
         const pawl__option *option = NULL;
-        if (strncmp(words[i], "--", 2) == 0)
+        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0)
+            asks = true;
+        else if (strncmp(words[i], "--", 2) == 0)
             option = pawl__option_find(verb->options, words[i] + 2, strlen(words[i] + 2));
+        else if (*action == NULL)
+            *action = words[i];
         i += option != NULL && option->kind != PAWL__OPTION_FLAG;
     }
-    return false;
+    return asks;
 }
 
 /* Takes `pawl --help` and `pawl --version`, which people try first, as verbs. */
@@ -195,8 +199,9 @@ int main(int argc, char **argv)
     const pawl__verb *verb = name != NULL ? pawl__verb_find(name) : NULL;
     if (verb == NULL)
         return pawl__fail(pawl__verb_refuse(name, &error), &error);
-    if (asks_for_help(verb, argc - 2, argv + 2)) {
-        pawl__help_print(verb, stdout);
+    const char *action;
+    if (asks_for_help(verb, argc - 2, argv + 2, &action)) {
+        pawl__help_print(verb, action, stdout);
         return finish(0);
     }
     handle_interrupts();

@@ -51,6 +51,12 @@ for words in "--json -h" "--store=x --help" "-h --store" "--store -h -h" "--none
     expect 0 '^usage: pawl send' "$build_dir/pawl" send $words
 done
 
+for words in "--store list --help" "prune -h" "-h -- list"; do
+    # shellcheck disable=SC2086
+    expect 0 '^usage: pawl queue [a-z-]*\|' "$build_dir/pawl" queue $words
+done
+expect 0 '^usage: pawl queue move ' pawl queue --store list move a --help b
+
 echo "== help: a line for each action, and a page"
 for verb in $listed; do
     pawl help "$verb" >"$work/page"
@@ -58,6 +64,11 @@ for verb in $listed; do
     for action in $actions; do
         grep -qE "^  $action( [^ ]+)*  +[^ ]" "$work/page" || die "pawl help $verb has no line of $action"
         expect 0 "^usage: pawl $verb $action" pawl help "$verb" "$action"
+        cp "$work/out" "$work/action"
+        for words in "$action --help" "-h $action"; do
+            # shellcheck disable=SC2086
+            pawl "$verb" $words | cmp -s - "$work/action" || die "two pages of $verb $action: pawl $verb $words"
+        done
     done
 done
 for action in cancel list move reap run-now show; do

@@ -73,7 +73,7 @@ TEST(each_default_in_the_help_is_the_value_that_the_verb_gets)
         size_t     size  = 0;
         FILE      *out   = open_memstream(&page, &size);
         assert_non_null(out);
-        pawl__help_print(&verbs[i], out);
+        pawl__help_print(&verbs[i], NULL, out);
         fclose(out);
         memset(fields, UNTOUCHED, sizeof fields);
         (void)pawl__options_parse(verbs[i].name, verbs[i].arguments, verbs[i].options, 0, NULL,
