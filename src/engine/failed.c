@@ -21,7 +21,10 @@ pawl_code pawl_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
     va_start(arguments, format);
     pawl_error_setv(&ctx->error, code, format, arguments);
     va_end(arguments);
-    return code;
+    if (code != PAWL_OK)
+        return code;
+    ctx->error.code = PAWL_EINVAL;
+    return pawl_error_wrap(&ctx->error, PAWL_EINVAL, "pawl_fail needs a code that is not PAWL_OK");
 }
 
 pawl_code pawl__context_no_memory(pawl_context *ctx)

@@ -171,6 +171,28 @@ ON_ALL_STORES(a_retry_class_is_no_answer, const char *url)
         }
 }
 
+/* A handler that says why it failed has failed, also with PAWL_OK: a dead letter at once, and nothing of the message's
+ * own has taken place. */
+ON_ALL_STORES(a_failure_with_the_code_of_success_is_none, const char *url)
+{
+    world *it = world_begin(url, &application, NULL, NULL);
+    answer    = PAWL_OK;
+    because   = "the card is blocked";
+    for (place here = HANDLER; here < PLACE_COUNT; here++) {
+        const char *name = test_text("d-%d", (int)here);
+        play_at(it, here, name);
+        pawl_dead_rows rows = world_dead(it);
+        assert_int_equal(rows.count, (size_t)here + 1);
+        const pawl_dead_row *last = &rows.items[here];
+        assert_true(pawl_text_equal(last->code, PAWL_TEXT("EINVAL")));
+        assert_true(world_says(last->error,
+                               "pawl_fail needs a code that is not PAWL_OK: the card is blocked"));
+        const char *state = world_saga_text(it, "Desk", name, NULL);
+        assert_int_equal(here == TIMEOUT ? world_json_number(state, "count") : state[0],
+                         here == TIMEOUT);
+    }
+}
+
 /* A partition is dead, and keeps its messages. */
 ON_ALL_STORES(a_flush_that_answers_a_retry_class_has_failed, const char *url)
 {
