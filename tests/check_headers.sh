@@ -122,6 +122,19 @@ END
         }
     done
 done
+# A duration is a constant without a warning, with fractions, too, and its argument may be any number.
+durations='#include "pawl/types.h"
+extern const int64_t all[3];
+const int64_t all[3] = {PAWL_SECONDS(0.5), PAWL_MINUTES(1.5f), PAWL_DAYS(2u)};
+extern int64_t sum(int i, double d, uint64_t u);
+int64_t sum(int i, double d, uint64_t u) { return PAWL_HOURS(i) + PAWL_SECONDS(d) + PAWL_MILLISECONDS(u); }'
+strict=(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Werror -fsyntax-only -I "$include")
+"$cc" -std=c17 "${strict[@]}" -x c - <<<"$durations" &&
+    "$cxx" -std=c++17 "${strict[@]}" -x c++ - <<<"$durations
+static_assert(PAWL_SECONDS(0.5) == 500000 && PAWL_SECONDS(INT64_C(9223372036854)) == INT64_C(9223372036854000000), \"\");" || {
+    echo "a duration has a warning, or another value"
+    result=1
+}
 # A literal as text needs no C++20, as initialisers do.
 for standard in 11 17 20; do
     printf '#include "pawl/pawl.h"\npawl_text name = PAWL_TEXT("x");\n%s\n' \

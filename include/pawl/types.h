@@ -137,12 +137,12 @@ typedef int64_t pawl_time;
 /* "None", for options whose zero means the default. On the command line: "none". */
 #define PAWL_NONE (-1)
 
-/* Durations are microseconds too. */
-#define PAWL_MILLISECONDS(n) ((int64_t)(n)*INT64_C(1000))
-#define PAWL_SECONDS(n) ((int64_t)(n)*INT64_C(1000000))
-#define PAWL_MINUTES(n) ((int64_t)(n)*INT64_C(60000000))
-#define PAWL_HOURS(n) ((int64_t)(n)*INT64_C(3600000000))
-#define PAWL_DAYS(n) ((int64_t)(n)*INT64_C(86400000000))
+/* Durations are microseconds too; a fraction is cut to whole ones: PAWL_SECONDS(0.5) is 500000. */
+#define PAWL_MILLISECONDS(n) ((int64_t)((n)*INT64_C(1000)))
+#define PAWL_SECONDS(n) ((int64_t)((n)*INT64_C(1000000)))
+#define PAWL_MINUTES(n) ((int64_t)((n)*INT64_C(60000000)))
+#define PAWL_HOURS(n) ((int64_t)((n)*INT64_C(3600000000)))
+#define PAWL_DAYS(n) ((int64_t)((n)*INT64_C(86400000000)))
 
 #define PAWL_TIME_TEXT_SIZE 27 /* 2026-01-31T23:59:59.123456Z, without NUL */
 

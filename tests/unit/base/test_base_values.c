@@ -12,6 +12,29 @@
 
 #define NOW INT64_C(1767225600123456)
 
+/* ---- Durations ----------------------------------------------------------- */
+
+TEST(a_duration_has_fractions_and_large_numbers)
+{
+    static const struct {
+        int64_t is, wanted;
+    } all[] = {
+        {PAWL_SECONDS(0.5), 500000},
+        {PAWL_SECONDS(-1.5), -1500000},
+        {PAWL_SECONDS(2.5f), 2500000},
+        {PAWL_MILLISECONDS(0.25), 250},
+        {PAWL_MINUTES(1.5), 90000000},
+        {PAWL_HOURS(0.25), INT64_C(900000000)},
+        {PAWL_DAYS(0.5), INT64_C(43200000000)},
+        {PAWL_SECONDS(1 + 1), 2000000},
+        {PAWL_MINUTES(UINT32_MAX), INT64_C(257698037700000000)},
+        {PAWL_MILLISECONDS(INT64_C(9223372036854775)), INT64_C(9223372036854775000)},
+        {PAWL_SECONDS(-INT64_C(9223372036854)), -INT64_C(9223372036854000000)},
+    };
+    for (size_t i = 0; i < COUNT(all); i++)
+        assert_int_equal(all[i].is, all[i].wanted);
+}
+
 /* ---- Ids ---------------------------------------------------------------- */
 
 static const pawl_uuid some_id = {{0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba,
