@@ -72,7 +72,7 @@ rm -r "$tree/pawl"
 # itself is declared in C.
 makes_message()
 {
-    "$cxx" -std=c++20 -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Werror -fsyntax-only -I "$include" -x c++ - <<END
+    "$cxx" -std=c++20 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I "$include" -x c++ - <<END
 #include "pawl/record.h"
 struct order { pawl_text pawl_extra; pawl_text id; int64_t n; };
 extern "C" const pawl_record *order_pawl_record(void);
@@ -118,6 +118,30 @@ const pawl_record *declared();
 const pawl_record *declared() { return PAWL_RECORD_OF(order)(); }
 END
             echo "PAWL_RECORD does not compile without a warning in C++$standard by $compiler"
+            result=1
+        }
+    done
+done
+# Each PAWL_X_INIT initialises without a warning a pawl_x, in the namespace and in a function.
+all_initialised()
+{
+    local name type value
+    for header in "$include"/pawl/*.h; do
+        echo "#include \"pawl/$(basename "$header")\""
+    done
+    while read -r name; do
+        type=${name%_INIT} value=$name
+        [ "$name" != PAWL_TEXT_INIT ] || value="$name(\"x\")"
+        printf 'extern const %s made_%s;\nconst %s made_%s = %s;\n%s get_%s();\n%s get_%s()\n{\n    %s got = %s;\n    return got;\n}\n' \
+            "${type,,}" "$name" "${type,,}" "$name" "$value" "${type,,}" "$name" "${type,,}" "$name" "${type,,}" "$value"
+    done < <(sed -nE 's/^#define (PAWL_[A-Z_]+_INIT)\b.*/\1/p' "$include"/pawl/*.h)
+}
+all_initialised >"$tree/initialised.cpp"
+for compiler in "$cxx" g++ clang++; do
+    command -v "$compiler" >/dev/null || continue
+    for standard in 17 20; do
+        "$compiler" -std=c++$standard -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I "$include" "$tree/initialised.cpp" || {
+            echo "a PAWL_X_INIT does not compile without a warning in C++$standard by $compiler"
             result=1
         }
     done

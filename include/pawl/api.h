@@ -39,4 +39,15 @@
 #define PAWL_PRINTF(format_index, first_index)
 #endif
 
+/* The braces and a member of an initialiser, for the macros of other headers. Compilers do not warn of what stands in a
+ * system header: g++ -Wextra would of each member that an initialiser leaves out, C++17 of a designator. */
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC system_header
+#endif
+#define PAWL__BRACES(...) \
+    {                     \
+        __VA_ARGS__       \
+    }
+#define PAWL__SET(member, value) .member = value
+
 #endif

@@ -130,11 +130,10 @@ typedef struct pawl_endpoint_options {
     int64_t body_retention;
 } pawl_endpoint_options;
 
-#define PAWL_ENDPOINT_OPTIONS_INIT                                                       \
-    {                                                                                    \
-        .options_size = sizeof(pawl_endpoint_options), .route_size = sizeof(pawl_route), \
-        .recovery_size = sizeof(pawl_recovery)                                           \
-    }
+#define PAWL_ENDPOINT_OPTIONS_INIT                                       \
+    PAWL__BRACES(PAWL__SET(options_size, sizeof(pawl_endpoint_options)), \
+                 PAWL__SET(route_size, sizeof(pawl_route)),              \
+                 PAWL__SET(recovery_size, sizeof(pawl_recovery)))
 
 /* The ordering key of a message is the value by which its saga, process or entity is found; without one of
  * these it is the message's correlation id. */
@@ -208,10 +207,7 @@ typedef struct pawl_run_options {
                             one that comes 500 ms later or more ends the process] */
 } pawl_run_options;
 
-#define PAWL_RUN_OPTIONS_INIT                    \
-    {                                            \
-        .options_size = sizeof(pawl_run_options) \
-    }
+#define PAWL_RUN_OPTIONS_INIT PAWL__BRACES(PAWL__SET(options_size, sizeof(pawl_run_options)))
 
 /* Creates all endpoints of the application, runs each in a thread of its own beside its workers, and
  * blocks until a signal or pawl_run_stop stops them, or one of them fails. Then all are stopped and destroyed, and the

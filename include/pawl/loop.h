@@ -44,10 +44,7 @@ typedef struct pawl_step {
     int64_t   projected; /* events that projections have handled or skipped */
 } pawl_step;
 
-#define PAWL_STEP_INIT                 \
-    {                                  \
-        .step_size = sizeof(pawl_step) \
-    }
+#define PAWL_STEP_INIT PAWL__BRACES(PAWL__SET(step_size, sizeof(pawl_step)))
 
 /* Claims and handles due work once. If the step was not idle, call it again at once: the store may have claimed the next
  * messages already, and only an idle step releases them. After an idle step call it at `next_due`, or as soon as

@@ -76,10 +76,7 @@ typedef struct pawl_health_figures {
     pawl_subscriptions subscriptions; /* to "reader:NAME": the endpoint NAME reads the queue */
 } pawl_health_figures;
 
-#define PAWL_HEALTH_FIGURES_INIT                    \
-    {                                               \
-        .figures_size = sizeof(pawl_health_figures) \
-    }
+#define PAWL_HEALTH_FIGURES_INIT PAWL__BRACES(PAWL__SET(figures_size, sizeof(pawl_health_figures)))
 
 /* Reads the figures into the arena. `now` is machine time. A list that the store's driver cannot read
  * stays empty. The handle's deadline limits each read, and the time after which no further read begins. `paused` and

@@ -87,10 +87,8 @@ typedef struct pawl_observe_options {
     pawl_health_options health;
 } pawl_observe_options;
 
-#define PAWL_OBSERVE_OPTIONS_INIT                    \
-    {                                                \
-        .options_size = sizeof(pawl_observe_options) \
-    }
+#define PAWL_OBSERVE_OPTIONS_INIT \
+    PAWL__BRACES(PAWL__SET(options_size, sizeof(pawl_observe_options)))
 
 #ifdef __cplusplus
 }

@@ -245,7 +245,7 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
 #ifdef __cplusplus
 #define PAWL__MESSAGE(c_struct, ...)                                                    \
     c_struct##_pawl_record(), static_cast<const void *>(&static_cast<const c_struct &>( \
-                                  c_struct{.pawl_extra = {}, __VA_ARGS__}))
+                                  c_struct PAWL__BRACES(.pawl_extra = {}, __VA_ARGS__)))
 #else
 #define PAWL__MESSAGE(c_struct, ...)                          \
     c_struct##_pawl_record(), (const void *)&(const c_struct) \

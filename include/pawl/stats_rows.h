@@ -49,10 +49,7 @@ typedef struct pawl_stats {
     pawl_time         flushes_oldest; /* when the earliest of these was due, 0 */
 } pawl_stats;
 
-#define PAWL_STATS_INIT                  \
-    {                                    \
-        .stats_size = sizeof(pawl_stats) \
-    }
+#define PAWL_STATS_INIT PAWL__BRACES(PAWL__SET(stats_size, sizeof(pawl_stats)))
 
 #ifdef __cplusplus
 }

@@ -57,10 +57,8 @@ typedef struct pawl_aggregator_leased_batch_options {
     int64_t             lease;      /* microseconds */
 } pawl_aggregator_leased_batch_options;
 
-#define PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT              \
-    {                                                          \
-        .size = PAWL_SIZE_DEFAULT, .lease = PAWL_LEASE_DEFAULT \
-    }
+#define PAWL_AGGREGATOR_LEASED_BATCH_OPTIONS_INIT \
+    PAWL__BRACES(PAWL__SET(size, PAWL_SIZE_DEFAULT), PAWL__SET(lease, PAWL_LEASE_DEFAULT))
 
 /* Rows of a leased batch. `rows` and `ids` have `count` items each, in the same
  * order, oldest first (A9). */

@@ -43,10 +43,7 @@ typedef struct pawl_store_options {
     bool claims_ahead;
 } pawl_store_options;
 
-#define PAWL_STORE_OPTIONS_INIT                    \
-    {                                              \
-        .options_size = sizeof(pawl_store_options) \
-    }
+#define PAWL_STORE_OPTIONS_INIT PAWL__BRACES(PAWL__SET(options_size, sizeof(pawl_store_options)))
 
 /* Opens a store. `url` begins with a scheme. NULL options: all defaults. On failure *store is NULL, and no text
  * has the URL's passwords. PAWL_EUNREACHABLE: the store cannot be reached, or its driver is not installed (the text

@@ -51,10 +51,8 @@ typedef struct pawl_timeout_batch_options {
     int64_t         lease;       /* microseconds */
 } pawl_timeout_batch_options;
 
-#define PAWL_TIMEOUT_BATCH_OPTIONS_INIT                        \
-    {                                                          \
-        .size = PAWL_SIZE_DEFAULT, .lease = PAWL_LEASE_DEFAULT \
-    }
+#define PAWL_TIMEOUT_BATCH_OPTIONS_INIT \
+    PAWL__BRACES(PAWL__SET(size, PAWL_SIZE_DEFAULT), PAWL__SET(lease, PAWL_LEASE_DEFAULT))
 
 /* Leases due timeouts: those with due <= now (T5), at most `size`, earliest
  * first, by id where the times are equal (T4). Each row returned has the owner

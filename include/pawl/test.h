@@ -77,10 +77,7 @@ typedef struct pawl_test_options {
     bool is_kept;      /* destroy leaves the tables and their rows [false] */
 } pawl_test_options;
 
-#define PAWL_TEST_OPTIONS_INIT                    \
-    {                                             \
-        .options_size = sizeof(pawl_test_options) \
-    }
+#define PAWL_TEST_OPTIONS_INIT PAWL__BRACES(PAWL__SET(options_size, sizeof(pawl_test_options)))
 
 /* Makes the tables of the application in the store, as `pawl schema apply` does, and creates
  * all its endpoints. PAWL_ECONFIG: the application is refused (a test that only calls this is useful), or the

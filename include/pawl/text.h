@@ -62,10 +62,8 @@ static inline pawl_text pawl__text_literal(const char *data, size_t size)
 #define PAWL_TEXT(literal) ((pawl_text){.data = "" literal, .size = sizeof(literal) - 1})
 #endif
 /* The same where C wants a constant, in static tables: .type = PAWL_TEXT_INIT("Order"). */
-#define PAWL_TEXT_INIT(literal)                         \
-    {                                                   \
-        .data = "" literal, .size = sizeof(literal) - 1 \
-    }
+#define PAWL_TEXT_INIT(literal) \
+    PAWL__BRACES(PAWL__SET(data, "" literal), PAWL__SET(size, sizeof(literal) - 1))
 /* For printf's "%.*s". */
 #define PAWL_TEXT_ARGS(text) (int)(text).size, ((text).data != NULL ? (text).data : "")
 
