@@ -50,6 +50,22 @@ uint32_t pawl__change_group(const void *change)
     return base.group;
 }
 
+bool pawl__changes_has(const pawl_changes *changes, pawl_change_kind kind, uint32_t unit,
+                       uint32_t group)
+{
+    if ((unsigned)kind >= pawl_change_kind_count)
+        return false;
+    const char *item  = pawl__change_items(changes, kind);
+    size_t      count = pawl__change_count(changes, kind);
+    for (size_t i = 0; i < count; i++, item += pawl__kinds[kind].size) {
+        pawl__change base;
+        memcpy(&base, item, sizeof base);
+        if (base.unit == unit && base.group == group)
+            return true;
+    }
+    return false;
+}
+
 bool pawl__changes_only_release(const pawl_changes *changes)
 {
     static const pawl_counters none;

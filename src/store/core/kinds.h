@@ -42,6 +42,9 @@ static inline const pawl_saga_table *pawl__saga_table_of(const void *item)
 size_t      pawl__change_count(const pawl_changes *changes, pawl_change_kind kind);
 const char *pawl__change_items(const pawl_changes *changes, pawl_change_kind kind);
 uint32_t    pawl__change_group(const void *change);
+/* Does the set have a change of that kind, unit and group? */
+bool pawl__changes_has(const pawl_changes *changes, pawl_change_kind kind, uint32_t unit,
+                       uint32_t group);
 /* Does the set only release claims? True for a set without changes. */
 bool pawl__changes_only_release(const pawl_changes *changes);
 /* Does the set release a lease, or change the due time of a timeout or a flush? */

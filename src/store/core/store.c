@@ -425,6 +425,24 @@ static pawl_code settle_unknown(pawl_store *store, const pawl_changes *changes,
                           "which changes it refused");
 }
 
+/* Callers index their own arrays by the unit and group of a refusal, so each must name a change of the set. A
+ * driver that breaks this has applied the other groups, which nobody can name any more. */
+static pawl_code check_refusals(const pawl_store *store, const pawl_changes *changes,
+                                const pawl_refusals *refused, pawl_error *error)
+{
+    for (size_t i = 0; i < refused->count; i++) {
+        const pawl_refusal *refusal = &refused->items[i];
+        if (!pawl__changes_has(changes, refusal->kind, refusal->unit, refusal->group))
+            return pawl_error_set(
+                error, PAWL_EUNKNOWN,
+                "commit: driver '%s' refused a change that is not in the set: %s (kind %d) of unit "
+                "%u in group %u; the set has %u units and %u groups",
+                store->scheme, pawl_change_kind_name(refusal->kind), (int)refusal->kind,
+                refusal->unit, refusal->group, changes->unit_count, changes->group_count);
+    }
+    return PAWL_OK;
+}
+
 static pawl_code commit_checked(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
                                 pawl_error *error)
 {
@@ -432,6 +450,8 @@ static pawl_code commit_checked(pawl_store *store, pawl_changes *changes, pawl_r
     pawl_code code     = store->ops->commit(store, changes, refused, error);
     if (code == PAWL_EUNKNOWN)
         code = settle_unknown(store, changes, refused, error);
+    if (code == PAWL_OK)
+        code = check_refusals(store, changes, refused, error);
     if (code != PAWL_OK)
         refused->count = 0;
     if (code == PAWL_OK && brings_new_work(changes))

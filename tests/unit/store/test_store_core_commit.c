@@ -18,24 +18,25 @@
 /* ---- A driver that answers what the test says --------------------------- */
 
 static struct {
-    pawl_code   commit_code, resolve_code, worker_code;
-    size_t      refusal_count; /* how many it adds */
-    bool        is_silent;     /* the driver writes no error */
-    bool        is_attached_without_epoch;
-    unsigned    commit_count, worker_count, fenced_until;
-    pawl_uuid   commit_id;
-    pawl_time   worker_now;
-    char        endpoint[20], types[20];
-    unsigned    interrupt_count;
-    const char *refusal_text;
-    char        buffer[40]; /* the driver's own, used again for the next text */
+    pawl_code    commit_code, resolve_code, worker_code;
+    size_t       refusal_count; /* how many it adds */
+    pawl_refusal wrong;         /* with a text: takes the place of the last one */
+    bool         is_silent;     /* the driver writes no error */
+    bool         is_attached_without_epoch;
+    unsigned     commit_count, worker_count, fenced_until;
+    pawl_uuid    commit_id;
+    pawl_time    worker_now;
+    char         endpoint[20], types[20];
+    unsigned     interrupt_count;
+    const char  *refusal_text;
+    char         buffer[40]; /* the driver's own, used again for the next text */
 } fake;
 
 static pawl_code add_refusals(pawl_refusals *refused)
 {
     for (size_t i = 0; i < fake.refusal_count; i++) {
         snprintf(fake.buffer, sizeof fake.buffer, "row %zu is gone", i);
-        if (pawl_refusals_add(refused, pawl_change_saga_update, (uint32_t)i, (uint32_t)i + 10,
+        if (pawl_refusals_add(refused, pawl_change_saga_update, (uint32_t)i + 1, (uint32_t)i,
                               i == 0 ? PAWL_EGONE : PAWL_ECONFLICT,
                               pawl_text_of(fake.buffer)) != PAWL_OK)
             return PAWL_ENOMEM;
@@ -53,6 +54,8 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
     fake.commit_id = changes->commit_id;
     assert_int_equal(refused->count, 0); /* the driver adds to an empty list */
     assert_int_equal(add_refusals(refused), PAWL_OK);
+    if (fake.wrong.text.data != NULL)
+        refused->items[refused->count - 1] = fake.wrong;
     return fake.is_silent ? fake.commit_code : minimal_answer(fake.commit_code, error);
 }
 
@@ -112,10 +115,20 @@ static const pawl_store_ops sql_driver = {FAKE, .scheme = "sql",
 
 static good_set good;
 
+/* The driver refuses updates of sagas, each of its own unit and group. */
+static void make_good(void)
+{
+    good_make(&good);
+    for (uint32_t i = 0; i < COUNT(good.saga_update); i++) {
+        good.saga_update[i].unit  = i + 1;
+        good.saga_update[i].group = i;
+    }
+}
+
 static fixture *open_fixture(const char *url)
 {
     memset(&fake, 0, sizeof fake);
-    good_make(&good);
+    make_good();
     return minimal_begin(url);
 }
 
@@ -178,8 +191,8 @@ TEST(o32_the_refusals_are_those_of_a_commit_that_landed)
             assert_true(pawl_text_equal(refused.items[j].text,
                                         pawl_text_of(test_text("row %zu is gone", j))));
             assert_int_equal(refused.items[j].kind, pawl_change_saga_update);
-            assert_int_equal(refused.items[j].unit, j);
-            assert_int_equal(refused.items[j].group, j + 10);
+            assert_int_equal(refused.items[j].unit, j + 1);
+            assert_int_equal(refused.items[j].group, j);
             assert_int_equal(refused.items[j].reason, j == 0 ? PAWL_EGONE : PAWL_ECONFLICT);
         }
         test_now(f);
@@ -299,6 +312,41 @@ TEST(without_a_list_the_first_refusal_is_the_answer)
         if (cases[i].answer == PAWL_EGONE)
             assert_string_equal(f->error.text, "row 0 is gone");
         assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, NULL), cases[i].answer);
+        test_now(f);
+    }
+}
+
+/* E35: callers index arrays by what a refusal names. */
+TEST(e35_a_refusal_of_a_change_that_is_not_in_the_set_is_an_error)
+{
+    const struct {
+        pawl_refusal refusal;
+        const char  *text;
+    } cases[] = {
+        {{pawl_change_saga_update, 2, 77777, PAWL_EGONE, PAWL_TEXT("x")},
+         "saga_update (kind 4) of unit 2 in group 77777"},
+        {{pawl_change_saga_update, 7, 1, PAWL_EGONE, PAWL_TEXT("x")},
+         "saga_update (kind 4) of unit 7 in group 1"},
+        {{pawl_change_queue_send, 2, 1, PAWL_EGONE, PAWL_TEXT("x")},
+         "queue_send (kind 16) of unit 2 in group 1"},
+        {{(pawl_change_kind)99, 2, 1, PAWL_EGONE, PAWL_TEXT("x")},
+         "? (kind 99) of unit 2 in group 1"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        fixture      *f       = open_fixture("knows:");
+        pawl_refusals refused = {.arena = f->arena};
+        fake.refusal_count    = 2;
+        fake.wrong            = cases[i].refusal;
+        assert_int_equal(pawl_store_commit(f->store, &good.changes, &refused, &f->error),
+                         PAWL_EUNKNOWN);
+        assert_int_equal(refused.count, 0);
+        assert_string_equal(
+            f->error.text,
+            test_text("commit: driver 'knows' refused a change that is not in the set: %s; the set "
+                      "has 3 units and 2 groups",
+                      cases[i].text));
+        assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, &f->error),
+                         PAWL_EUNKNOWN);
         test_now(f);
     }
 }

@@ -18,7 +18,7 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
                              pawl_error *error)
 {
     (void)store, (void)changes;
-    if (is_refusing && pawl_refusals_add(refused, pawl_change_event_append, 0, 0, PAWL_ECONFLICT,
+    if (is_refusing && pawl_refusals_add(refused, pawl_change_checkpoint_set, 0, 0, PAWL_ECONFLICT,
                                          PAWL_TEXT("it is taken")) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a refusal");
     return PAWL_OK;
@@ -79,10 +79,12 @@ static pawl_code commit_without_a_list(pawl_error *error)
 
 static pawl_code commit_what_is_refused(pawl_error *error)
 {
-    pawl_changes changes = {.now = NOW};
-    is_refusing          = true;
-    pawl_code code       = pawl_store_commit(store, &changes, NULL, error);
-    is_refusing          = false;
+    pawl_checkpoint_set set     = {.name = PAWL_TEXT("bills"), .to = 1, .at = NOW};
+    pawl_changes        changes = {
+               .now = NOW, .unit_count = 1, .group_count = 1, .checkpoint_set = {&set, 1}};
+    is_refusing    = true;
+    pawl_code code = pawl_store_commit(store, &changes, NULL, error);
+    is_refusing    = false;
     return code == PAWL_ECONFLICT ? PAWL_OK : code;
 }
 
