@@ -13,8 +13,10 @@
 #include "runtime/inbound/intake.h"
 
 #include "base/arena.h"
+#include "base/calm.h"
 #include "base/dead.h"
 #include "base/storable.h"
+#include "base/text.h"
 #include "engine/order.h"
 
 #include <stdio.h>
@@ -73,12 +75,43 @@ bool pawl__intake_is_fit(const pawl__intake *it, const pawl_taken *taken)
     return is_fit(&send, &why);
 }
 
-/* Empties fields that no store can keep, so that a dead letter can be written. The caller knows the reason. */
-static pawl_code make_keepable(pawl__intake *it, pawl_message *message)
+/* Why the row cannot be written: the text of the message that is too long or not UTF-8, otherwise `why`. */
+static pawl_text unfit_text(pawl__intake *it, const pawl_message *from, const pawl_error *why)
 {
-    pawl_text why;
-    pawl_code code = pawl__make_storable(PAWL__STORABLE_TEXTS(message), it->arena, &why);
-    return code == PAWL_OK && message->id.size == 0 ? make_id(it, &message->id) : code;
+    pawl_message message = *from;
+    pawl_text    text;
+    if (pawl__make_storable(PAWL__STORABLE_TEXTS(&message), it->arena, &text) != PAWL_OK)
+        return (pawl_text){.data = NULL, .size = 0};
+    return text.size > 0 ? text : pawl_arena_text(it->arena, pawl_text_of(why->text));
+}
+
+/* Makes an id from one that no store can keep: each delivery of the message gets the same. The error of the
+ * dead letter then begins with the broker's id, for operators. */
+static pawl_code derive_id(pawl__intake *it, pawl_text was, pawl_text *id, pawl_text *why)
+{
+    char   shown[PAWL_MESSAGE_ID_SIZE_MAX + 1], text[PAWL_ERROR_TEXT_SIZE_MAX + 1];
+    size_t size = was.size < PAWL_MESSAGE_ID_SIZE_MAX ? was.size : PAWL_MESSAGE_ID_SIZE_MAX;
+    memcpy(shown, was.data, size);
+    shown[size] = '\0';
+    pawl__calm_line(shown, size);
+    if (size < was.size)
+        pawl__text_end_cut(shown, sizeof shown);
+    if ((size_t)snprintf(text, sizeof text, "message '%s': %.*s", shown, PAWL_TEXT_ARGS(*why)) >=
+        sizeof text)
+        pawl__text_end_cut(text, sizeof text);
+    *id  = pawl__arena_uuid(it->arena, pawl_uuid_v5((pawl_uuid){{0}}, was.data, was.size));
+    *why = pawl_arena_text(it->arena, pawl_text_of(text));
+    return id->data != NULL && why->data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+/* Empties fields that no store can keep, so that a dead letter can be written. The caller knows the reason. */
+static pawl_code make_keepable(pawl__intake *it, pawl_message *message, pawl_text *why)
+{
+    pawl_text was  = message->id, unfit;
+    pawl_code code = pawl__make_storable(PAWL__STORABLE_TEXTS(message), it->arena, &unfit);
+    if (code != PAWL_OK || message->id.size > 0)
+        return code;
+    return was.size > 0 ? derive_id(it, was, &message->id, why) : make_id(it, &message->id);
 }
 
 /* Is there a dead letter with this id in the same commit? */
@@ -95,7 +128,7 @@ static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pa
 {
     const pawl__model *model   = it->endpoint->model;
     pawl_message       message = *from;
-    pawl_code          code    = make_keepable(it, &message);
+    pawl_code          code    = make_keepable(it, &message, &why);
     if (code != PAWL_OK || is_dead_already(to, message.id))
         return code;
     message.causation_id = pawl__dead_cause(message.id, message.causation_id, message.headers);
@@ -178,7 +211,7 @@ static pawl_code add_taken(pawl__intake *it, passage *to, const pawl_taken *take
         to->changes.queue_send.items[to->changes.queue_send.count++] = send;
         return PAWL_OK;
     }
-    pawl_text text = pawl_arena_text(it->arena, pawl_text_of(why.text));
+    pawl_text text = unfit_text(it, &message, &why);
     return text.data != NULL ? add_dead(it, to, unit, &message, PAWL_EDECODE, text) : PAWL_ENOMEM;
 }
 
@@ -250,12 +283,13 @@ static bool copy_row(pawl_arena *arena, pawl_message *message)
     return pawl__arena_texts(arena, texts, sizeof texts / sizeof texts[0]);
 }
 
-/* Keeps a dead letter and its deduplication record; only the record if the id was made here. */
+/* Keeps a dead letter and its deduplication record; only the record if the message has no id, as the next delivery of
+ * it gets another one. */
 static bool keep_dead(pawl__intake *it, const passage *of, size_t index)
 {
     pawl_dead_set    dead    = of->changes.dead_set.items[index];
     pawl_inbox_entry mark    = of->changes.inbox_entry.items[index];
-    bool             is_made = !pawl_text_equal(of->settled[dead.unit].message.id, dead.message.id);
+    bool             is_made = of->settled[dead.unit].message.id.size == 0;
     dead.unit = dead.group = mark.unit = mark.group = it->kept.unit_count;
     dead.error                                      = pawl_arena_text(it->kept_arena, dead.error);
     if (dead.error.data == NULL || !copy_row(it->kept_arena, &dead.message))

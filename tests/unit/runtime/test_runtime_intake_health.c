@@ -1,5 +1,5 @@
-/* test_runtime_intake_health.c - health and metrics of an endpoint's reading from a broker, an alarm, what its end is told of, and
- * the clocks of two readers. O23, E29.
+/* test_runtime_intake_health.c - health and metrics of an endpoint's reading from a broker, an alarm, what its end is told of,
+ * the clocks of two readers, ids that no store can keep, and wrong answers of a transport. E28, O23, E29.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -278,4 +278,40 @@ ON_STORES(before_1970_no_checkpoint_is_kept, const char *url)
     assert_int_equal(due_of(r, "m-1"), -PAWL_SECONDS(10));
     r->it.endpoint->settings.business = clock;
     pawl_clock_destroy(early);
+}
+
+/* ---- Ids that no store can keep, and wrong answers ----------------------------------- */
+
+/* The broker delivers them again as long as they cannot be settled. The second one shares all bytes that are shown. */
+ON_ALL_STORES(e28_a_message_with_an_unfit_id_is_one_letter, const char *url)
+{
+    char long_id[300], other[301];
+    memset(long_id, 'i', sizeof long_id - 1);
+    long_id[sizeof long_id - 1] = '\0';
+    (void)snprintf(other, sizeof other, "%s2", long_id);
+    reading *r             = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
+    broker.settles_to_fail = 2;
+    put(long_id, "note", "{}");
+    put(other, "note", "{}");
+    put("\xffmine", "", "{}")->refusal = PAWL_TEXT("it has no type");
+    for (int i = 0; i < 2; i++) {
+        size_t count = 0;
+        assert_int_equal(step(r, &count), PAWL_ELOST);
+        assert_int_equal(world_dead(&r->it).count, 3);
+    }
+    takes_in(r, 3);
+    assert_int_equal(count_settled(), 3);
+    pawl_dead_rows dead = world_dead(&r->it);
+    assert_int_equal(dead.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const char *error = dead.items[i].error.data;
+        assert_int_equal(dead.items[i].message.id.size, PAWL_UUID_TEXT_SIZE);
+        if (error[strlen("message '")] == '?')
+            assert_string_equal(error, "message '?mine': it has no type");
+        else
+            assert_string_equal(
+                error, test_text("message '%.197s...': field 'message id' has %d bytes, the limit "
+                                 "is 1 to 200",
+                                 long_id, strstr(error, "299") != NULL ? 299 : 300));
+    }
 }
