@@ -100,6 +100,12 @@ static pawl_code take(pawl__intake *it, const pawl_take *by, pawl_arena *arena,
     pawl__app_call_set_waits(&it->app_call, PAWL__WAITS_FOR_BROKER);
     pawl_code code = it->driver->ops->take(it->driver, by, arena, takings, error);
     pawl__app_call_set_waits(&it->app_call, NULL);
+    if (code == PAWL_OK && takings->count > 0 && takings->items == NULL) {
+        code           = pawl_error_set(error, PAWL_EPERSIST,
+                                        "inbound transport '%s': take answered %zu messages, but no items",
+                                        it->driver->ops->scheme, takings->count);
+        takings->count = 0;
+    }
     return pawl__app_call_answer(code, "inbound", error);
 }
 

@@ -315,3 +315,30 @@ ON_ALL_STORES(e28_a_message_with_an_unfit_id_is_one_letter, const char *url)
                                  long_id, strstr(error, "299") != NULL ? 299 : 300));
     }
 }
+
+static pawl_code take_nothing(pawl_inbound *inbound, const pawl_take *by, pawl_arena *arena,
+                              pawl_takings *takings, pawl_error *error)
+{
+    (void)inbound, (void)by, (void)arena, (void)error;
+    *takings = (pawl_takings){.items = NULL, .count = 3};
+    return PAWL_OK;
+}
+
+ON_MODULE(messages_without_items_are_an_error, const char *url, "memory")
+{
+    static pawl_inbound_ops empty;
+    size_t                  count = 0;
+    pawl_error              error = PAWL_ERROR_INIT;
+    reading                *r = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
+    empty                     = list;
+    empty.take                = take_nothing;
+    r->inbound->driver->ops   = &empty;
+    for (int is_direct = 0; is_direct < 2; is_direct++) {
+        if (is_direct)
+            begin_direct(r);
+        assert_int_equal(pawl__intake_step(r->inbound, 0, -1, &count, &error), PAWL_EPERSIST);
+        assert_int_equal(count, 0);
+        assert_string_equal(error.text,
+                            "inbound transport 'list': take answered 3 messages, but no items");
+    }
+}
