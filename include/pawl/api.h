@@ -15,7 +15,9 @@
  *         its first member, or that of the struct that lists it does (pawl_application,
  *         pawl_endpoint_options, pawl_record). The library reads and writes no more than this size; a
  *         member that the program does not have counts as zero. A size that is 0, or larger
- *         than the library's own, is refused;
+ *         than the library's own, is refused. A table of functions (pawl_store_ops,
+ *         pawl_transport_ops, pawl_inbound_ops) may be larger, since the library calls no
+ *         function that it does not know, and has to reach to the last function that is needed;
  *     no other struct changes. These are values (pawl_text, pawl_error), queries, rows and lists of rows.
  *
  * A change that breaks this raises PAWL_ABI, and programs, drivers and modules are compiled again.

@@ -196,6 +196,7 @@ static pawl_code check_retention(const pawl_endpoint_options *settings,
 
 /* ---- Routes ---------------------------------------------------------------------- */
 
+/* All members of the table are needed so far. A member that is appended must not be: tables of programs are shorter. */
 static pawl_code check_outbound(const pawl_route *route, pawl_error *error)
 {
     const pawl_transport_ops *ops = route->outbound;

@@ -573,7 +573,9 @@ TEST(tables_of_intakes_are_checked)
     assert_int_equal(pawl_inbound_register(&list, &error), PAWL_OK);
     assert_int_equal(pawl_inbound_register(&other, &error), PAWL_EDUPLICATE);
     other.scheme   = "other";
-    other.ops_size = sizeof other - 1;
+    other.ops_size = sizeof other - 1; /* ends within an entry */
+    assert_int_equal(pawl_inbound_register(&other, &error), PAWL_ECONFIG);
+    other.ops_size = offsetof(pawl_inbound_ops, leave);
     assert_int_equal(pawl_inbound_register(&other, &error), PAWL_ECONFIG);
     other.ops_size = sizeof other;
     other.settle   = NULL;

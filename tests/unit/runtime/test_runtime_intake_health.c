@@ -1,5 +1,5 @@
 /* test_runtime_intake_health.c - health and metrics of an endpoint's reading from a broker, an alarm, what its end is told of,
- * the clocks of two readers, ids that no store can keep, and wrong answers of a transport. E28, O23, E29.
+ * the clocks of two readers, ids that no store can keep, wrong answers and short tables of a transport. E28, O23, E29.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -280,7 +280,7 @@ ON_STORES(before_1970_no_checkpoint_is_kept, const char *url)
     pawl_clock_destroy(early);
 }
 
-/* ---- Ids that no store can keep, and wrong answers ----------------------------------- */
+/* ---- Ids that no store can keep, wrong answers, short tables ----------------------------------- */
 
 /* The broker delivers them again as long as they cannot be settled. The second one shares all bytes that are shown. */
 ON_ALL_STORES(e28_a_message_with_an_unfit_id_is_one_letter, const char *url)
@@ -341,4 +341,20 @@ ON_MODULE(messages_without_items_are_an_error, const char *url, "memory")
         assert_string_equal(error.text,
                             "inbound transport 'list': take answered 3 messages, but no items");
     }
+}
+
+/* Of a program that was built before `remove` and `finish` were there. What follows its table is not read. */
+TEST(a_shorter_table_of_an_intake_has_no_later_entries)
+{
+    static pawl_inbound_ops older;
+    const pawl_inbound_ops *found = NULL;
+    pawl_error              error = PAWL_ERROR_INIT;
+    older                         = list;
+    older.scheme                  = "older";
+    older.ops_size                = offsetof(pawl_inbound_ops, remove);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pawl_inbound_register(&older, &error), PAWL_OK);
+    assert_int_equal(pawl_inbound_find("older://here/", &found, &error), PAWL_OK);
+    assert_true(found->take == list.take && found->leave == list.leave);
+    assert_true(found->finish == NULL && found->remove == NULL);
 }
