@@ -61,7 +61,10 @@ expect 2 'deaf.so: inbound transport .deaf.: open, close, take, settle, leave an
     pawl --load "$modules/deaf.so" stats --store memory:
 expect 2 'nameless.so has no symbol pawl_store_driver, pawl_transport_driver or pawl_inbound_driver$' \
     pawl --load "$modules/nameless.so" stats --store memory:
+cp "$modules/nameless.so" "$work/libpawl-nameless.so"
 export PAWL_DRIVER_PATH=$work:${PAWL_DRIVER_PATH:-}
+expect 2 'libpawl-nameless.so has no symbol pawl_store_driver' pawl stats --store nameless:x
+expect 2 'a transport is loaded by pawl --load FILE VERB alone' pawl stats --store nameless:x
 expect 1 '^pawl: [1-9][0-9]* cases? failed; seed 5$' pawl conformance --store careless: --seed 5
 grep -qE '^T5 +fail +[1-9]' "$work/out" || die "T5 did not fail"
 grep -qE '^A1 +pass' "$work/out" || die "A1 did not pass"

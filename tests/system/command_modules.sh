@@ -27,7 +27,7 @@ alone()
 bench=(bench saga-step --messages 10 --rounds 1 --store)
 
 echo "== nothing is installed"
-expect 3 "no driver for 'sqlite:': install the package libpawl5-driver-sqlite, or load one of your own; looked for \
+expect 3 "no driver for 'sqlite:': install the package libpawl5-driver-sqlite, or load your own \(a store.s driver or a transport: pawl --load FILE VERB\); looked for \
 libpawl-sqlite.so in $lib, $lib/pawl/5, /[^ ]* and PAWL_DRIVER_PATH \(not set\)" alone stats --store sqlite:x
 build_app app_pair.c pair.so
 expect 2 "route 'r': no driver for 'amqps://': install the package libpawl5-driver-rabbitmq, " \

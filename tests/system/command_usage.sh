@@ -108,6 +108,7 @@ done
 echo "== options"
 usage "pawl stats has no option --stroe; did you mean --store\?" pawl stats --stroe x
 usage "pawl version has no option --store; valid are --json" pawl version --store x
+usage "pawl run has no option --load; it stands before the verb: pawl --load FILE run" pawl run --load x
 usage "pawl stats has no option -j; valid are" pawl stats -j
 usage "pawl stats: 'extra' is one argument too many" pawl stats extra
 usage "memory: is a store inside one process" pawl stats --store memory:

@@ -363,7 +363,10 @@ static pawl_code refuse_option(const word_reader *reader, const char *dashes, co
     for (size_t i = pawl__options_sorted(reader->options, sorted); i-- > 0;)
         names[i] = sorted[i]->name;
     snprintf(word, sizeof word, "%.*s", (int)least(size, sizeof word - 1), name);
-    if (!pawl__suggest(word, "--", names, suggestion, sizeof suggestion))
+    if (strcmp(word, "load") == 0)
+        snprintf(suggestion, sizeof suggestion, "; it stands before the verb: pawl --load FILE %s",
+                 reader->verb);
+    else if (!pawl__suggest(word, "--", names, suggestion, sizeof suggestion))
         snprintf(suggestion, sizeof suggestion, "; `pawl help %s` lists them", reader->verb);
     return pawl_error_set(error, PAWL_EINVAL, "pawl %s has no option %s%s%s", reader->verb, dashes,
                           pawl__shown(word, shown), suggestion);

@@ -149,6 +149,10 @@ static pawl_code load_module(const char *path, const char *scheme, const pawl_st
         *ops = find_loaded(scheme, strlen(scheme));
     else
         pawl__module_close(module);
+    if (code == PAWL_ECONFIG && found == NULL) /* no such table: it may be a transport's file */
+        return pawl_error_wrap(error, code,
+                               "driver '%s' (a transport is loaded by pawl --load FILE VERB alone)",
+                               scheme);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "driver '%s'", scheme);
 }
 
@@ -220,7 +224,9 @@ static pawl_code find_or_load(const char *url, size_t size, const pawl_store_ops
     const char *slashes = strncmp(url + size, "://", 3) == 0 ? "//" : "";
     return pawl_error_set(
         error, PAWL_EUNREACHABLE, "no driver for '%s:%s': %s", given, slashes,
-        pawl__module_absent(scheme, ", or load one of your own", absent, sizeof absent));
+        pawl__module_absent(
+            scheme, ", or load your own (a store's driver or a transport: pawl --load FILE VERB)",
+            absent, sizeof absent));
 }
 
 pawl_code pawl__driver_find(const char *url, const pawl_store_ops **ops, pawl_error *error)

@@ -175,7 +175,8 @@ TEST(a_missing_driver_names_its_package)
                      PAWL_EUNREACHABLE);
     const char *expected =
         "no driver for 'nosuch://': pawl has none of that name, but memory, sqlite, postgres, "
-        "mysql, mariadb, odbc, mssql, oracle, mongodb, and for routes amqp, or load one of your own; looked "
+        "mysql, mariadb, odbc, mssql, oracle, mongodb, and for routes amqp, or load your own (a store's driver or a "
+        "transport: pawl --load FILE VERB); looked "
         "for libpawl-nosuch.so in /";
     assert_memory_equal(error.text, expected, strlen(expected));
     assert_null(strstr(error.text, "secret"));
