@@ -19,8 +19,8 @@
  *     entry is called in a child process (except close, which must not touch the parent's
  *     connection there), nor on a handle in mode PAWL_OPEN_SCHEMA (except schema and close).
  * Absent entries: NULL, or past ops_size. open, close, schema, worker_open, worker_close, commit
- *     and resolve are required. Without wait() a wait ends by time alone. The call of any other
- *     absent entry answers PAWL_EUNSUPPORTED, and so do operations that need it.
+ *     and resolve are required. Without wait() a wait ends by time or wake_fd alone, which no finished driver
+ *     does (E29). The call of any other absent entry answers PAWL_EUNSUPPORTED, as operations that need it do.
  * Contract tests: tests/contract. A driver is finished when they pass against
  *     it, faults included.
  *
