@@ -343,7 +343,7 @@ ON_MODULE(messages_without_items_are_an_error, const char *url, "memory")
     }
 }
 
-/* Of a program that was built before `remove` and `finish` were there. What follows its table is not read. */
+/* Like the table of a program that was built before `remove` and `finish` existed. The memory behind it is not read. */
 TEST(a_shorter_table_of_an_intake_has_no_later_entries)
 {
     static pawl_inbound_ops older;
