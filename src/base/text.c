@@ -26,6 +26,15 @@ int pawl_text_compare(pawl_text left, pawl_text right)
     return left.size < right.size ? -1 : left.size > right.size;
 }
 
+void *pawl__row_of(const void *rows, size_t count, size_t size, size_t offset, pawl_text text)
+{
+    const char *row = rows;
+    for (; count > 0; count--, row += size)
+        if (pawl_text_equal(*(const pawl_text *)(const void *)(row + offset), text))
+            return (void *)(uintptr_t)row;
+    return NULL;
+}
+
 bool pawl__text_begins(pawl_text text, const char *prefix)
 {
     size_t size = strlen(prefix);

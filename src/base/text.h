@@ -1,4 +1,4 @@
-/* text.h - prefixes of texts, NUL escapes in JSON, and the "..." of a text that was cut off.
+/* text.h - prefixes of texts, rows by a text of theirs, NUL escapes in JSON, and the "..." of a text that was cut off.
  *
  * Tests: tests/unit/base/test_base_text.c, tests/unit/observe/test_health.c
  *
@@ -12,6 +12,11 @@
 bool pawl__text_begins(pawl_text text, const char *prefix);
 /* The text behind the prefix; empty when nothing follows it, or the text does not begin with it. */
 pawl_text pawl__text_behind(pawl_text text, const char *prefix);
+
+/* The first of `count` rows whose `member`, a pawl_text, equals the text; NULL: none. */
+#define PAWL__ROW_OF(type, member, rows, count, text) \
+    pawl__row_of(rows, count, sizeof(type), offsetof(type, member), text)
+void *pawl__row_of(const void *rows, size_t count, size_t size, size_t offset, pawl_text text);
 
 /* Does the JSON contain a NUL, written \u0000, and where? In \\u0000 the first backslash escapes the second, so that
  * is none. */

@@ -308,11 +308,11 @@ static pawl_code run_timeout(pawl_context *ctx)
     pawl__identity_touch(batch, entry, unit);
     if (!entry->exists || pawl_uuid_compare(entry->id.uuid, unit->timeout.saga_id.uuid) != 0)
         return PAWL_OK;
-    for (size_t i = 0; i < entry->timeouts.count; i++)
-        if (pawl_text_equal(entry->timeouts.items[i].name, unit->timeout.name)) {
-            unit->end = PAWL__END_SUPERSEDED;
-            return PAWL_OK;
-        }
+    if (PAWL__ROW_OF(pawl__timeout_op, name, entry->timeouts.items, entry->timeouts.count,
+                     unit->timeout.name) != NULL) {
+        unit->end = PAWL__END_SUPERSEDED;
+        return PAWL_OK;
+    }
     pawl__lookup lookup = {.binding = binding, .entry = entry};
     pawl_code    code   = open_saga(ctx, entry, false);
     return code == PAWL_OK ? call_handler(ctx, &lookup, binding->handler) : code;

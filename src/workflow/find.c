@@ -26,19 +26,13 @@ const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text typ
 
 const pawl__apply_model *pawl__model_apply(const pawl__stream_model *stream, pawl_text type)
 {
-    for (size_t i = 0; i < stream->apply_count; i++)
-        if (pawl_text_equal(stream->applies[i].type, type))
-            return &stream->applies[i];
-    return NULL;
+    return PAWL__ROW_OF(pawl__apply_model, type, stream->applies, stream->apply_count, type);
 }
 
 const pawl__projection_on *pawl__model_projection_on(const pawl__projection_model *projection,
                                                      pawl_text                     type)
 {
-    for (size_t i = 0; i < projection->on_count; i++)
-        if (pawl_text_equal(projection->on[i].type, type))
-            return &projection->on[i];
-    return NULL;
+    return PAWL__ROW_OF(pawl__projection_on, type, projection->on, projection->on_count, type);
 }
 
 const pawl__binding *pawl__model_timeout(const pawl__model *model, pawl_text saga_type,
@@ -53,16 +47,11 @@ const pawl__binding *pawl__model_timeout(const pawl__model *model, pawl_text sag
 
 const pawl__saga_model *pawl__model_saga(const pawl__model *model, pawl_text saga_type)
 {
-    for (size_t i = 0; i < model->saga_count; i++)
-        if (pawl_text_equal(model->sagas[i].table.type, saga_type))
-            return &model->sagas[i];
-    return NULL;
+    return PAWL__ROW_OF(pawl__saga_model, table.type, model->sagas, model->saga_count, saga_type);
 }
 
 const pawl__aggregator_model *pawl__model_aggregator(const pawl__model *model, pawl_text name)
 {
-    for (size_t i = 0; i < model->aggregator_count; i++)
-        if (pawl_text_equal(model->aggregators[i].name, name))
-            return &model->aggregators[i];
-    return NULL;
+    return PAWL__ROW_OF(pawl__aggregator_model, name, model->aggregators, model->aggregator_count,
+                        name);
 }

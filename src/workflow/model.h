@@ -13,6 +13,7 @@
 #ifndef PAWL_WORKFLOW_MODEL_H
 #define PAWL_WORKFLOW_MODEL_H
 
+#include "base/text.h"
 #include "pawl/application.h"
 #include "pawl/endpoint.h"
 #include "pawl/limits.h"

@@ -13,10 +13,7 @@
 
 const pawl__schedule_model *pawl__model_schedule(const pawl__model *model, pawl_text name)
 {
-    for (size_t i = 0; i < model->schedule_count; i++)
-        if (pawl_text_equal(model->schedules[i].name, name))
-            return &model->schedules[i];
-    return NULL;
+    return PAWL__ROW_OF(pawl__schedule_model, name, model->schedules, model->schedule_count, name);
 }
 
 bool pawl__model_has_timeouts(const pawl__model *model)

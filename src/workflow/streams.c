@@ -270,10 +270,9 @@ static pawl_code build_projection(pawl__model *model, const pawl_projection *giv
     made->reset   = projection.reset;
     made->does    = projection.does;
     made->batch   = projection.batch != 0 ? (size_t)projection.batch : PROJECTION_BATCH;
-    for (size_t i = 0; i < model->projection_count; i++)
-        if (pawl_text_equal(model->projections[i].name, made->name))
-            return pawl_error_set(error, PAWL_ECONFIG, "two projections are named %s",
-                                  projection.name);
+    if (PAWL__ROW_OF(pawl__projection_model, name, model->projections, model->projection_count,
+                     made->name) != NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "two projections are named %s", projection.name);
     if (made->source.data == NULL)
         return PAWL_ENOMEM;
     model->projection_count++;

@@ -94,26 +94,21 @@ static pawl_code check_workers(pawl__doctor *doctor)
                                  : "messages, timeouts, deliveries, partitions or events are");
 }
 
-static bool is_known(const pawl__doctor *doctor, pawl_text queue)
-{
-    for (size_t i = 0; i < doctor->subscriptions.count; i++)
-        if (pawl_text_equal(doctor->subscriptions.items[i].queue, queue))
-            return true;
-    return false;
-}
-
 static pawl_code check_queue(pawl__doctor *doctor, const pawl_queue_stats *queue)
 {
-    char    text[PAWL__SPAN_SIZE], rows[PAWL__SPAN_SIZE];
-    int64_t count = queue->ready + queue->scheduled;
+    char                      text[PAWL__SPAN_SIZE], rows[PAWL__SPAN_SIZE];
+    int64_t                   count = queue->ready + queue->scheduled;
+    const pawl_subscriptions *list  = &doctor->subscriptions;
     if (count == 0)
         return PAWL_OK;
-    if (!pawl__doctor_has_worker(doctor, pawl__queue_reader(&doctor->subscriptions, queue->queue)))
+    if (!pawl__doctor_has_worker(doctor, pawl__queue_reader(list, queue->queue)))
         return pawl__doctor_find(
             doctor, PAWL_FINDING_FAIL, "pawl run APP.so",
             "queue %.*s has no consumer: %s message%s wait%s%s", PAWL_TEXT_ARGS(queue->queue),
             pawl__rows_text(count, rows), PAWL__PLURAL(count), count == 1 ? "s" : "",
-            is_known(doctor, queue->queue) ? "" : ", and no endpoint of this store ever read it");
+            PAWL__ROW_OF(pawl_subscription, queue, list->items, list->count, queue->queue) != NULL
+                ? ""
+                : ", and no endpoint of this store ever read it");
     if (queue->ready > 0 && queue->oldest < doctor->now - LATE)
         return pawl__doctor_find(doctor, PAWL_FINDING_WARN, "pawl worker list",
                                  "queue %.*s: the oldest of %s due message%s is due since %s",

@@ -33,8 +33,6 @@ pawl_code pawl__doctor_find(pawl__doctor *doctor, pawl_finding_level level, cons
 
 bool pawl__doctor_has_worker(const pawl__doctor *doctor, pawl_text endpoint)
 {
-    for (size_t i = 0; i < doctor->worker_count; i++)
-        if (pawl_text_equal(doctor->workers[i].endpoint, endpoint))
-            return true;
-    return false;
+    return PAWL__ROW_OF(pawl_worker_info, endpoint, doctor->workers, doctor->worker_count,
+                        endpoint) != NULL;
 }

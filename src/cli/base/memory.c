@@ -55,9 +55,8 @@ pawl_text pawl__must_join(pawl_arena *arena, pawl_text list, const char *between
 
 bool pawl__text_set_add(pawl__text_set *set, pawl_text text)
 {
-    for (size_t i = 0; i < set->count; i++)
-        if (pawl_text_equal(set->items[i], text))
-            return false;
+    if (pawl__row_of(set->items, set->count, sizeof *set->items, 0, text) != NULL)
+        return false;
     set->items =
         pawl__must_grow(set->arena, set->items, set->count, &set->capacity, sizeof *set->items);
     set->items[set->count++] = pawl__must_text(set->arena, text);

@@ -36,10 +36,7 @@ bool pawl__held_split(pawl_text error, pawl_text *holder, pawl_text *key)
 
 const pawl__held_key *pawl__held_of_key(const pawl__held *held, pawl_text key)
 {
-    for (size_t i = 0; i < held->count; i++)
-        if (pawl_text_equal(held->items[i].key, key))
-            return &held->items[i];
-    return NULL;
+    return PAWL__ROW_OF(pawl__held_key, key, held->items, held->count, key);
 }
 
 const pawl__held_key *pawl__held_of_holder(const pawl__held *held, pawl_text id)

@@ -20,16 +20,16 @@ pawl_code pawl__queue_info_find(pawl_store *store, const char *queue, pawl_time 
 {
     pawl_queue_infos infos = {.count = 0};
     pawl_code        code  = pawl_store_queue_infos(store, now, arena, &infos, error);
-    for (size_t i = 0; code == PAWL_OK && i < infos.count; i++)
-        if (pawl_text_equal(infos.items[i].queue, pawl_text_of(queue))) {
-            *info = infos.items[i];
-            return PAWL_OK;
-        }
-    return code != PAWL_OK ? code
-                           : pawl_error_set(error, PAWL_ENOTFOUND,
-                                            "there is no queue %s: it has no message, no dead "
-                                            "letter and no consumer",
-                                            queue);
+    if (code != PAWL_OK)
+        return code;
+    const pawl_queue_info *found =
+        PAWL__ROW_OF(pawl_queue_info, queue, infos.items, infos.count, pawl_text_of(queue));
+    if (found == NULL)
+        return pawl_error_set(
+            error, PAWL_ENOTFOUND,
+            "there is no queue %s: it has no message, no dead letter and no consumer", queue);
+    *info = *found;
+    return PAWL_OK;
 }
 
 typedef struct taking {

@@ -53,21 +53,14 @@ static pawl__verify_group *add_copy(pawl__verify_report *report, const pawl__ver
     return made;
 }
 
-static bool has_text(const pawl__verify_group *group, pawl_text text)
-{
-    for (size_t i = 0; i < group->example_count; i++)
-        if (pawl_text_equal(group->examples[i].text, text))
-            return true;
-    return false;
-}
-
 /* Has the group this row already? Findings from comparing two programs have no row: then, this text? */
 static bool is_repeated(const pawl__verify_report *report, pawl__verify_group *group,
                         const pawl_upgrade_found *found)
 {
     int64_t number = report->rows + found->row;
     if (found->row == 0)
-        return has_text(group, found->text);
+        return PAWL__ROW_OF(pawl__verify_example, text, group->examples, group->example_count,
+                            found->text) != NULL;
     if (group->last == number)
         return true;
     group->last = number;

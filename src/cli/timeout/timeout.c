@@ -107,14 +107,12 @@ static pawl_code find_next(pawl_store *store, pawl__shown_timeout *shown, pawl_t
 {
     const pawl_timeout_row *row   = &shown->row;
     pawl_queue_infos        infos = {.count = 0};
-    int64_t                 count = 0;
     char                    age[PAWL__SPAN_SIZE];
     pawl_code               code = pawl_store_queue_infos(store, now, arena, &infos, error);
-    for (size_t i = 0; code == PAWL_OK && i < infos.count; i++)
-        if (pawl_text_equal(infos.items[i].queue, row->destination))
-            count = infos.items[i].workers;
     if (code != PAWL_OK)
         return code;
+    const pawl_queue_info *queue =
+        PAWL__ROW_OF(pawl_queue_info, queue, infos.items, infos.count, row->destination);
     if (!pawl_uuid_is_zero(row->owner.uuid) && row->lease_expires > now)
         shown->next = pawl__must_printf(arena, "it is in flight at a worker; its lease ends %s",
                                         pawl__age_text(row->lease_expires, now, age));
@@ -122,7 +120,7 @@ static pawl_code find_next(pawl_store *store, pawl__shown_timeout *shown, pawl_t
         shown->next = pawl__must_printf(
             arena, "%s %s%s%.*s%s", row->due > now ? "fires" : "is due since",
             pawl__age_text(row->due, now, age), ": for ", PAWL_TEXT_ARGS(row->destination),
-            count > 0 ? "" : "; no worker that reads it is alive");
+            queue != NULL && queue->workers > 0 ? "" : "; no worker that reads it is alive");
     if (row->attempts > 0)
         shown->next = pawl__must_printf(arena, "%.*s; %d failed: the log has the error",
                                         PAWL_TEXT_ARGS(shown->next), (int)row->attempts);

@@ -272,13 +272,14 @@ static pawl_code find_own(pawl_store *store, pawl_timeout_row *row, pawl_time *w
 {
     pawl_timeout_rows rows = {.count = 0};
     pawl_code         code = pawl_store_timeout_list(store, row->saga_id, 0, arena, &rows, error);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
-        if (pawl_text_equal(rows.items[i].name, row->name)) {
-            row->id             = rows.items[i].id;
-            row->headers        = rows.items[i].headers;
-            row->correlation_id = rows.items[i].correlation_id;
-            *was                = rows.items[i].due;
-        }
+    const pawl_timeout_row *own =
+        PAWL__ROW_OF(pawl_timeout_row, name, rows.items, rows.count, row->name);
+    if (own != NULL) {
+        row->id             = own->id;
+        row->headers        = own->headers;
+        row->correlation_id = own->correlation_id;
+        *was                = own->due;
+    }
     return code;
 }
 

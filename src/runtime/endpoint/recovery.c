@@ -55,12 +55,9 @@ pawl_code pawl__recovery_take(pawl__recovery *rows, const pawl_endpoint_options 
 /* Does the endpoint have a message or timeout of the type? */
 static bool is_known(const pawl__model *model, pawl_text type)
 {
-    if (pawl__model_type(model, type) != NULL)
-        return true;
-    for (size_t i = 0; i < model->timeout_count; i++)
-        if (pawl_text_equal(model->timeouts[i].name, type))
-            return true;
-    return false;
+    return pawl__model_type(model, type) != NULL ||
+           PAWL__ROW_OF(pawl__timeout_model, name, model->timeouts, model->timeout_count, type) !=
+               NULL;
 }
 
 /* Only warns: an operator's row may be for other endpoints of the process, and derived types need no handler of their

@@ -114,15 +114,6 @@ static pawl_code make_keepable(pawl__intake *it, pawl_message *message, pawl_tex
     return was.size > 0 ? derive_id(it, was, &message->id, why) : make_id(it, &message->id);
 }
 
-/* Is there a dead letter with this id in the same commit? */
-static bool is_dead_already(const passage *to, pawl_text id)
-{
-    for (size_t i = 0; i < to->changes.inbox_entry.count; i++)
-        if (pawl_text_equal(to->changes.inbox_entry.items[i].message_id, id))
-            return true;
-    return false;
-}
-
 static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pawl_message *from,
                           pawl_code reason, pawl_text why)
 {
@@ -131,6 +122,9 @@ static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pa
     pawl_code          code    = make_keepable(it, &message, &why);
     if (code != PAWL_OK || is_dead_already(to, message.id))
         return code;
+    if (PAWL__ROW_OF(pawl_inbox_entry, message_id, to->changes.inbox_entry.items,
+                     to->changes.inbox_entry.count, message.id) != NULL)
+        return PAWL_OK; /* the same commit has a dead letter with this id already */
     message.causation_id = pawl__dead_cause(message.id, message.causation_id, message.headers);
     to->changes.dead_set.items[to->changes.dead_set.count++] =
         (pawl_dead_set){.unit     = unit,

@@ -230,14 +230,6 @@ static pawl_code declared(const pawl_endpoint *endpoint, const pawl__schedule_mo
                            : code;
 }
 
-static const pawl_timeout_row *find_row(const pawl_timeout_rows *rows, pawl_text name)
-{
-    for (size_t i = 0; i < rows->count; i++)
-        if (pawl_text_equal(rows->items[i].name, name))
-            return &rows->items[i];
-    return NULL;
-}
-
 /* Room for a change of each row. */
 static bool take_changes(pawl_changes *changes, size_t count, pawl_arena *arena)
 {
@@ -275,11 +267,12 @@ static pawl_code plan_row(pawl_endpoint *endpoint, const pawl__schedule_model *m
                           const pawl_timeout_rows *rows, pawl_changes *changes, pawl_error *error)
 {
     pawl_arena             *arena = endpoint->worker->read;
-    const pawl_timeout_row *row   = find_row(rows, model->row);
-    pawl_schedule_row       schedule, stored = {.is_paused = false};
-    pawl_time               next     = PAWL_TIME_MAX;
-    bool                    is_ahead = false;
-    pawl_code               code     = declared(endpoint, model, arena, &schedule, error);
+    const pawl_timeout_row *row =
+        PAWL__ROW_OF(pawl_timeout_row, name, rows->items, rows->count, model->row);
+    pawl_schedule_row schedule, stored = {.is_paused = false};
+    pawl_time         next     = PAWL_TIME_MAX;
+    bool              is_ahead = false;
+    pawl_code         code     = declared(endpoint, model, arena, &schedule, error);
     if (code != PAWL_OK)
         return code;
     pawl_code read = row != NULL ? pawl__schedule_read(row, arena, &stored, error) : PAWL_ENOTFOUND;

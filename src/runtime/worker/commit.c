@@ -279,14 +279,6 @@ static pawl_code keep_again(pawl__worker *worker, const pawl__unit_result *resul
     return PAWL_OK;
 }
 
-static bool is_noted(const pawl__worker *worker, pawl_text partition)
-{
-    for (size_t i = 0; i < worker->grown_count; i++)
-        if (pawl_text_equal(worker->grown[i].partition, partition))
-            return true;
-    return false;
-}
-
 /* Remembers the partitions that the commit added to; the step flushes them by size at its end. */
 static pawl_code note_grown_partitions(pawl__worker *worker, pawl_error *error)
 {
@@ -295,7 +287,8 @@ static pawl_code note_grown_partitions(pawl__worker *worker, pawl_error *error)
         const pawl_aggregator_add *add = &effects->adds[i];
         if (add->due < worker->flush_due)
             worker->flush_due = add->due;
-        if (is_noted(worker, add->partition))
+        if (PAWL__ROW_OF(pawl__grown_partition, partition, worker->grown, worker->grown_count,
+                         add->partition) != NULL)
             continue;
         pawl__grown_partition *grown =
             pawl_arena_grow(worker->read, worker->grown, worker->grown_count,

@@ -36,11 +36,9 @@ static void warn_unread(pawl__worker *worker, pawl_text queue)
 {
     const pawl_subscriptions *list = NULL;
     if (worker->engine.is_virtual || !is_new(worker->endpoint, queue) ||
-        worker->engine.subscriptions(worker, &list, NULL) != PAWL_OK)
+        worker->engine.subscriptions(worker, &list, NULL) != PAWL_OK ||
+        PAWL__ROW_OF(pawl_subscription, queue, list->items, list->count, queue) != NULL)
         return;
-    for (size_t i = 0; i < list->count; i++)
-        if (pawl_text_equal(list->items[i].queue, queue))
-            return;
     pawl_log(
         PAWL_LOG_WARNING,
         "endpoint %s sends to '%.*s', which no endpoint of this store reads and no route names: "

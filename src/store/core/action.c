@@ -4,7 +4,6 @@
  */
 #include "store/core/action.h"
 
-#include "base/text.h"
 #include "pawl/store_calls.h"
 
 /* ---- Objects of texts ----------------------------------------------------- */

@@ -21,6 +21,7 @@
 #define PAWL_STORE_CORE_ACTION_H
 
 #include "base/dead.h"
+#include "base/text.h"
 #include "store/core/call.h"
 
 #include <yyjson.h>

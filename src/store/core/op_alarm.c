@@ -153,10 +153,10 @@ static bool is_first_of_endpoint(const seen *it, size_t at)
 /* Has another worker the lease? An expired lease that no worker has taken still belongs to the last one. */
 static bool has_other_leader(const pawl_alarm *alarm, const pawl_lead_row *leads, size_t count)
 {
-    for (size_t i = 0; alarm->lease.size > 0 && i < count; i++)
-        if (pawl_text_equal(leads[i].name, alarm->lease))
-            return pawl_uuid_compare(leads[i].worker.uuid, alarm->worker.uuid) != 0;
-    return false;
+    const pawl_lead_row *lead = alarm->lease.size > 0
+                                    ? PAWL__ROW_OF(pawl_lead_row, name, leads, count, alarm->lease)
+                                    : NULL;
+    return lead != NULL && pawl_uuid_compare(lead->worker.uuid, alarm->worker.uuid) != 0;
 }
 
 /* Removes ended alarms, and alarms of workers that are no longer the leader. */

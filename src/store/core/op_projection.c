@@ -11,7 +11,6 @@
 #include "store/core/action.h"
 
 #include "base/calm.h"
-#include "base/text.h"
 #include "pawl/store_calls.h"
 
 #include <stdlib.h>
@@ -153,9 +152,10 @@ typedef struct row_list {
 /* The row of that name, made when there is none; NULL: out of memory. */
 static pawl_projection_row *row_of(row_list *it, pawl_text name)
 {
-    for (size_t i = 0; i < it->count; i++)
-        if (pawl_text_equal(it->items[i].name, name))
-            return &it->items[i];
+    pawl_projection_row *found =
+        PAWL__ROW_OF(pawl_projection_row, name, it->items, it->count, name);
+    if (found != NULL)
+        return found;
     pawl_projection_row *grown =
         pawl_arena_grow(it->arena, it->items, it->count, &it->capacity, sizeof *grown);
     if (grown == NULL)
@@ -298,14 +298,13 @@ pawl_code pawl_store_projection_find(pawl_store *store, pawl_text name, pawl_tim
                                      pawl_arena *arena, pawl_projection_row *row, pawl_error *error)
 {
     pawl_projection_rows rows;
-    *row           = (pawl_projection_row){.position = 0};
-    pawl_code code = pawl_store_projection_list(store, now, arena, &rows, error);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
-        if (pawl_text_equal(rows.items[i].name, name)) {
-            *row = rows.items[i];
-            return PAWL_OK;
-        }
-    return code == PAWL_OK ? refuse_name(&rows, name, error) : code;
+    *row                            = (pawl_projection_row){.position = 0};
+    pawl_code                  code = pawl_store_projection_list(store, now, arena, &rows, error);
+    const pawl_projection_row *found =
+        PAWL__ROW_OF(pawl_projection_row, name, rows.items, rows.count, name);
+    if (found != NULL)
+        *row = *found;
+    return code == PAWL_OK && found == NULL ? refuse_name(&rows, name, error) : code;
 }
 
 /* ---- Actions ------------------------------------------------------------ */

@@ -23,9 +23,9 @@ typedef struct gathering {
 /* The queue's entry; NULL when out of memory. */
 static pawl_queue_info *info_of(gathering *g, pawl_text queue)
 {
-    for (size_t i = 0; i < g->count; i++)
-        if (pawl_text_equal(g->items[i].queue, queue))
-            return &g->items[i];
+    pawl_queue_info *found = PAWL__ROW_OF(pawl_queue_info, queue, g->items, g->count, queue);
+    if (found != NULL)
+        return found;
     pawl_queue_info *grown =
         pawl_arena_grow(g->arena, g->items, g->count, &g->capacity, sizeof *grown);
     if (grown == NULL) {
@@ -76,9 +76,9 @@ static pawl_code add_types(gathering *g)
  * to one of the worker's types. */
 static pawl_text queue_of(const gathering *g, const pawl_worker_info *worker)
 {
-    for (size_t i = 0; i < g->list.count; i++)
-        if (pawl_text_equal(g->list.items[i].queue, worker->endpoint))
-            return worker->endpoint;
+    if (PAWL__ROW_OF(pawl_subscription, queue, g->list.items, g->list.count, worker->endpoint) !=
+        NULL)
+        return worker->endpoint;
     for (size_t i = 0; i < g->list.count; i++) {
         pawl_text word =
             pawl_arena_printf(g->arena, "\"%.*s\"", PAWL_TEXT_ARGS(g->list.items[i].type));

@@ -22,7 +22,6 @@
 
 #include "base/arena.h"
 #include "base/storable.h"
-#include "base/text.h"
 #include "pawl/store_calls.h"
 
 #include <stdio.h>

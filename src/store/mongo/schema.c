@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/text.h"
 #include "store/core/reach.h"
 #include "store/mongo/shape.h"
 
@@ -156,10 +157,7 @@ static pawl_code read_marks(pawl_store *store, pawl_arena *arena, found_marks *m
 
 static const mark *find_mark(const found_marks *marks, const char *id)
 {
-    for (size_t i = 0; i < marks->count; i++)
-        if (pawl_text_equal(marks->items[i].id, pawl_text_of(id)))
-            return &marks->items[i];
-    return NULL;
+    return PAWL__ROW_OF(mark, id, marks->items, marks->count, pawl_text_of(id));
 }
 
 static mark mark_of(const pawl_saga_table *table, const pawl__mongo_shape *shape)

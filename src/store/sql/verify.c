@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/text.h"
 #include "store/sql/schema.h"
 #include "store/sql/steps.h"
 
@@ -43,11 +44,8 @@ void pawl__sql_report(pawl__sql_verifier *v, const char *format, ...)
 
 bool pawl__sql_has_table(const pawl__sql_catalog *catalog, pawl_text table)
 {
-    const pawl__sql_found_column *columns = catalog->columns.items;
-    for (size_t i = 0; i < catalog->columns.count; i++)
-        if (pawl_text_equal(columns[i].table, table))
-            return true;
-    return false;
+    return PAWL__ROW_OF(pawl__sql_found_column, table, catalog->columns.items,
+                        catalog->columns.count, table) != NULL;
 }
 
 /* Are the names, or lists of names, equal? Case does not matter if the catalog has capitals. */
