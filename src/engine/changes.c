@@ -9,7 +9,7 @@
  */
 #include "base/dead.h"
 #include "base/storable.h"
-#include "engine/state.h"
+#include "engine/entry.h"
 #include "engine/stream.h"
 #include "pawl/process.h"
 

@@ -2,16 +2,48 @@
  * the keys that find it.
  *
  * Threads: as the batch.
- * Tests: tests/unit/engine
+ * Tests: tests/unit/engine/test_engine_group.c, test_engine_format.c, test_engine_version.c, test_engine_recent.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_ENGINE_ENTRY_H
 #define PAWL_ENGINE_ENTRY_H
 
-#include "engine/recent.h"
 #include "pawl/store_calls.h"
 #include "workflow/model.h"
+
+/* ---- The last dispatch ids of a stream: recent.c ---- *
+ *
+ * A bounded set, first in first out (O17). It grows in the arena of the batch with the number of ids, up to its bound. */
+
+typedef struct pawl__recent_item {
+    pawl_uuid id;
+    uint32_t  next; /* next of its chain: index + 1; 0: the last */
+    pawl_time at;   /* time of its event; 0: not known */
+} pawl__recent_item;
+
+typedef struct pawl__recent {
+    pawl__recent_item *items;  /* a ring once it is full */
+    uint32_t          *chains; /* by hash: index + 1 of the first item; as many as `capacity`, or a
+                                  power of two above it */
+    size_t             bound;
+    size_t             first, count, capacity, chain_count;
+} pawl__recent;
+
+bool pawl__recent_has(const pawl__recent *recent, pawl_uuid id);
+/* An id that is in the set keeps its position. `pushed_out` (may be NULL): the id that was removed to make room, or
+ * zero. PAWL_ENOMEM. */
+pawl_code pawl__recent_add(pawl__recent *recent, pawl_uuid id, pawl_time at, pawl_arena *arena,
+                           pawl__recent_item *pushed_out);
+/* Empties the set, which keeps its memory. */
+void pawl__recent_clear(pawl__recent *recent);
+/* A JSON array of the ids, oldest first. An id is followed by its event's time in seconds if that
+ * differs from the id before it. data NULL: out of memory. */
+pawl_text pawl__recent_write(const pawl__recent *recent, pawl_arena *arena);
+/* PAWL_EDECODE: the text is no such array. */
+pawl_code pawl__recent_read(pawl__recent *recent, pawl_text json, pawl_arena *arena);
+
+/* ---- Entries -------------------------------------------------------------- */
 
 typedef struct pawl__entry pawl__entry;
 
@@ -81,5 +113,26 @@ typedef struct pawl__entry_index {
     pawl__entry **slots;
     size_t        count, capacity; /* capacity: a power of two, or 0 */
 } pawl__entry_index;
+
+/* ---- State of a saga in its row: state.c ---- *
+ *
+ * Converts between the row and the struct of the handlers (formats: state_format.h); on any thread, as formats are
+ * constant. */
+
+/* The major record version that wrote a row: 2 for "2.0"; 0 if the row has none. For a number above
+ * PAWL_RECORD_VERSION_MAX the result is above it, too. */
+int pawl__state_version(pawl_text type_version);
+/* Reads the row's state, upcasts it to today's version and decodes it into `state`, as pawl_record_decode; `record`:
+ * the model's, or one of the same layout. Errors name saga, id and version. PAWL_EVERSION: this program cannot read the
+ * row's version (S27). */
+pawl_code pawl__state_read(const pawl__saga_model *model, const pawl_record *record,
+                           const pawl_saga_row *row, pawl_arena *arena, void *state,
+                           pawl_error *error);
+/* The row's state as JSON, by the reader of the row's version and not upcast; of a newer version unchanged. */
+pawl_code pawl__state_json(const pawl__saga_model *model, const pawl_saga_row *row,
+                           pawl_arena *arena, pawl_text *json, pawl_error *error);
+/* Makes the JSON of the saga's row. */
+pawl_code pawl__state_write(const pawl__saga_model *model, pawl_saga_id id, const void *state,
+                            pawl_arena *arena, pawl_text *data, pawl_error *error);
 
 #endif

@@ -9,7 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/context.h"
-#include "engine/fold.h"
+#include "engine/stream.h"
 #include "pawl/process.h"
 
 /* If the handler ended the transaction, SQL of the next event would take effect without the checkpoint, repeatedly. */

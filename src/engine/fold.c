@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/fold.h"
+#include "engine/stream.h"
 
 #include "base/arena.h"
 #include "pawl/process.h"

@@ -4,7 +4,6 @@
  */
 #include "engine/headers.h"
 
-#include "engine/trace.h"
 #include "pawl/record.h"
 
 #include <string.h>

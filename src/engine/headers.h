@@ -1,7 +1,7 @@
 /* headers.h - a message's headers, a JSON object of strings: read, built, changed.
  *
  * Threads: as the arena.
- * Tests: tests/unit/engine/test_engine_parts.c, test_engine_send.c, test_engine_message_version.c
+ * Tests: tests/unit/engine/test_engine_parts.c, test_engine_send.c, test_engine_message_version.c, test_trace.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -70,5 +70,36 @@ pawl_code pawl__version_of(const pawl_message *message, pawl_text type, pawl_are
  * pawl_record_decode. PAWL_EVERSION: as in pawl_record_upcast. */
 pawl_code pawl__version_decode(const pawl_message *message, const pawl_record *record,
                                pawl_arena *arena, void *decoded, pawl_error *error);
+
+/* ---- The trace of a message: trace.c --------------------------------------- *
+ *
+ * The header `traceparent` of W3C Trace Context says where a message stands in a distributed trace:
+ *
+ *     message in hand:  00-TRACE-SPAN-01
+ *     what it sends:    00-TRACE-span of its handling-01
+ *
+ * Span ids are computed, not random: a unit that runs again sends its messages with the same headers. */
+
+#define PAWL__HEADER_TRACE "traceparent"
+#define PAWL__HEADER_TRACE_STATE "tracestate"
+#define PAWL__TRACE_TEXT_SIZE 55       /* without NUL */
+#define PAWL__TRACE_STATE_SIZE_MAX 512 /* the least that the standard asks for */
+#define PAWL__TRACE_SAMPLED 1u
+
+typedef struct pawl__trace {
+    uint8_t trace_id[16];
+    uint8_t span_id[8];
+    uint8_t flags; /* SAMPLED, and 2: the trace id is random */
+} pawl__trace;
+
+/* False for a text that the standard calls invalid: such a header is ignored. */
+bool pawl__trace_parse(pawl_text text, pawl__trace *trace);
+/* Writes 55 characters and a NUL. */
+void pawl__trace_format(const pawl__trace *trace, char text[PAWL__TRACE_TEXT_SIZE + 1]);
+/* The span in which the endpoint of `queue` handles the message: the same trace, a
+ * span id of its own. */
+pawl__trace pawl__trace_child(const pawl__trace *parent, pawl_text queue, pawl_text message_id);
+/* Writes 2 * size hex digits and a NUL. */
+void pawl__trace_hex(const uint8_t *bytes, size_t size, char *text);
 
 #endif

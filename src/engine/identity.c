@@ -7,8 +7,8 @@
  */
 #include "engine/batch.h"
 
-#include "engine/fold.h"
-#include "engine/state.h"
+#include "engine/entry.h"
+#include "engine/stream.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/recent.h"
+#include "engine/entry.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/state.h"
+#include "engine/entry.h"
 
 #include "base/arena.h"
 #include "record/record_internal.h"

@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/trace.h"
+#include "engine/headers.h"
 
 #include "pawl/base.h"
 #include "pawl/limits.h"

@@ -8,7 +8,6 @@
 
 #include "engine/headers.h"
 #include "engine/history_marker.h"
-#include "engine/trace.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "cli/run/settings.h"
+#include "cli/run/run.h"
 #include "cli/saga/saga.h"
 #include "orders.h"
 

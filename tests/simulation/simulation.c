@@ -9,7 +9,7 @@
 #include "simulation/traffic.h"
 
 #include "runtime/worker/isolation/isolation.h"
-#include "store/core/wake.h"
+#include "store/core/wait.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

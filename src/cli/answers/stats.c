@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/answers/watch.h"
-#include "cli/run/settings.h"
+#include "cli/run/run.h"
 
 #include "base/calm.h"
 

@@ -1,4 +1,5 @@
-/* held.c - finds the keys of an ordered queue that are held back. See queue.h.
+/* held.c - calls a function for each message of a query; finds the keys of an ordered queue that are held back. See
+ * queue.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,38 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
+#define PAGE_ROWS 500
 #define ROWS_MAX 5000 /* looked at; their bodies are read with them */
+
+pawl_code pawl__queue_each(pawl_store *store, const pawl_queue_query *query,
+                           pawl__queue_each_fn *each, void *context, size_t *count,
+                           pawl_error *error)
+{
+    pawl_queue_query    by   = *query;
+    pawl_queue_messages page = {.is_cut = true};
+    pawl_arena         *read = pawl__must_create(); /* of one page */
+    pawl_code           code = PAWL_OK;
+    pawl_queue_row      last;
+    by.size_max = PAWL_CLAIM_SIZE_MAX;
+    *count      = 0;
+    while (code == PAWL_OK && (page.is_cut || page.count == by.count_max) &&
+           *count < query->count_max) {
+        size_t left  = query->count_max - *count;
+        by.count_max = left < PAGE_ROWS ? left : PAGE_ROWS;
+        pawl_arena_reset(read);
+        code = pawl_store_queue_find(store, &by, read, &page, error);
+        for (size_t i = 0; code == PAWL_OK && i < page.count; i++)
+            each(context, &page.items[i]);
+        if (code == PAWL_OK && page.count > 0)
+            last = page.items[page.count - 1].row;
+        by.after = &last;
+        *count += page.count;
+    }
+    pawl_arena_destroy(read);
+    return code;
+}
+
+/* ---- Held keys ------------------------------------------------------------------- */
 
 /* "waits for message ID of its key 'K'", or "... message before it, of its key 'K'". */
 bool pawl__held_split(pawl_text error, pawl_text *holder, pawl_text *key)

@@ -11,7 +11,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/run/run.h"
-#include "cli/run/settings.h"
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/run/settings.h"
 
 #include "cli/cli.h"
 #include "cli/run/run.h"

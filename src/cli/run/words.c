@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/run/run.h"
-#include "cli/run/settings.h"
 
 #include "runtime/endpoint/recovery.h"
 

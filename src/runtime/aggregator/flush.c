@@ -17,7 +17,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/aggregator/flush.h"
-#include "runtime/aggregator/flush_list.h"
 #include "runtime/worker/isolation/marker.h"
 
 #include <string.h>

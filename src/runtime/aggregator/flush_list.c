@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/aggregator/flush_list.h"
+#include "runtime/aggregator/flush.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/arena.h"
-#include "engine/state.h"
+#include "engine/entry.h"
 #include "engine/stream.h"
 #include "runtime/endpoint/endpoint.h"
 

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/aggregator/flush.h"
-#include "runtime/endpoint/threads.h"
 
 #include "base/arena.h"
 #include "base/sized.h"
@@ -18,7 +17,7 @@
 #include "runtime/ordered/ordered.h"
 #include "runtime/projection/projection.h"
 #include "runtime/schedule/schedule.h"
-#include "store/core/wake.h"
+#include "store/core/wait.h"
 
 #include <string.h>
 #include <sys/eventfd.h>

@@ -12,7 +12,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/common/wake_fd.h"
-#include "runtime/endpoint/threads.h"
+#include "runtime/endpoint/endpoint.h"
 
 #include <errno.h>
 #include <poll.h>

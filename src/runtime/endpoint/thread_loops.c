@@ -7,12 +7,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/aggregator/flush.h"
-#include "runtime/endpoint/threads.h"
+#include "runtime/endpoint/endpoint.h"
 #include "runtime/ordered/ordered.h"
 #include "runtime/projection/projection.h"
 
 #include "runtime/common/wake_fd.h"
-#include "store/core/wake.h"
+#include "store/core/wait.h"
 
 #include <string.h>
 #include <sys/eventfd.h>

@@ -10,11 +10,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/endpoint/threads.h"
 #include "runtime/common/wake_fd.h"
 #include "runtime/endpoint/endpoint.h"
 
-#include "store/core/wake.h"
+#include "store/core/wait.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,9 +5,8 @@
 #include "runtime/endpoint/endpoint.h"
 #include "runtime/test_kit/test_kit.h"
 
-#include "engine/fold.h"
+#include "engine/entry.h"
 #include "engine/headers.h"
-#include "engine/state.h"
 #include "engine/stream.h"
 #include "record/record_internal.h"
 

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/worker/rowless_batch.h"
+#include "runtime/worker/worker.h"
 
 #include "runtime/worker/commit.h"
 

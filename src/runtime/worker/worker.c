@@ -11,7 +11,7 @@
 #include "runtime/ordered/ordered.h"
 #include "runtime/worker/commit.h"
 
-#include "store/core/wake.h"
+#include "store/core/wait.h"
 
 #include <string.h>
 #include <sys/eventfd.h>

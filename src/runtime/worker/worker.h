@@ -16,7 +16,7 @@
  *     hot_sagas.c           loads sagas with many conflicts under a row lock; saga_owners.h: sagas in use by workers
  *     outlived_claims.h     handlers that ran longer than their claim lasted
  *     isolation/            after a crash: batches with in-flight markers, suspects one by one
- *     rowless_batch.h       broker messages that are handled without a queue row (inbound)
+ *     rowless_batch.c       broker messages that are handled without a queue row (inbound)
  *     breaker.h, queue_pause.c                  reasons to claim nothing
  *     foreign_timeouts.c                        timeouts for destinations that no endpoint handles
  *
@@ -33,10 +33,10 @@
 #include "engine/batch.h"
 #include "pawl/loop.h"
 #include "runtime/common/app_call.h"
+#include "runtime/inbound/offers.h"
 #include "runtime/worker/breaker.h"
 #include "runtime/worker/isolation/isolation.h"
 #include "runtime/worker/outlived_claims.h"
-#include "runtime/worker/rowless_batch.h"
 #include "runtime/worker/saga_owners.h"
 #include "store/core/call.h"
 
@@ -50,6 +50,30 @@ typedef struct pawl__queue_pause {
     _Atomic pawl_time due; /* machine time of the next read */
     atomic_bool       is_paused;
 } pawl__queue_pause;
+
+/* ---- Messages of a broker without a queue row: rowless_batch.c --------------------------------- *
+ *
+ * For a handled message the commit writes its deduplication record and its effects. A message that ends in any other
+ * way is returned to the inbound reader, which inserts it as a queue row; from then on it is an ordinary message
+ * (docs/decisions/broker.md). Tests: tests/unit/runtime/test_runtime_direct.c */
+
+struct pawl__worker;
+
+/* Per worker. */
+typedef struct pawl__rowless {
+    pawl__deliveries deliveries;
+    bool           **done_flags; /* where to report that a message of the batch is done */
+    bool             was_last;   /* the last batch had no rows */
+    int64_t          queue_due;  /* monotonic time from which the queue is served first */
+} pawl__rowless;
+
+/* Does the next batch take messages of the broker before those of the queue? They alternate. */
+bool pawl__rowless_is_first(const struct pawl__worker *worker);
+/* Called after a claim from the queue. */
+void pawl__rowless_note_queue(struct pawl__worker *worker);
+/* Takes offered messages, runs and commits them, and returns them with their results. `*did`: there were some. */
+pawl_code pawl__rowless_run(struct pawl__worker *worker, bool *did, pawl_step *step,
+                            pawl_error *error);
 
 /* ---- A worker --------------------------------------------------------------------------------- */
 

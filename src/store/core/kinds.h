@@ -87,4 +87,22 @@ void pawl__drop_refused(const pawl_refusals *refused, size_t before, bool *is_dr
 /* The refusal as an error, for enlist, which cannot leave a group out. */
 pawl_code pawl__refusal_error(const pawl_refusal *refusal, pawl_error *error);
 
+/* ---- Keys of a run ----------------------------------------------------------- *
+ *
+ * A Bloom filter of the keys of consecutive changes ("a run"), to end the run before a row is changed twice. If two
+ * different keys have the same bit, the run ends early; that costs one more statement or round trip. */
+
+#define PAWL__KEY_BITS 65536
+
+/* The keys of a run. Not initialized: the first change of a run clears it. */
+typedef struct pawl__keys {
+    uint64_t bits[PAWL__KEY_BITS / 64];
+} pawl__keys;
+
+/* Continues the hash `from` with these bytes. Never 0, which means no key. */
+uint32_t pawl__key_hash(uint32_t from, const void *data, size_t size);
+/* Adds the keys of a change; keys of 0 are skipped. True: an earlier change of the run may have the same row; the
+ * filter then has only this change's keys, as the first of a new run. */
+bool pawl__keys_add(pawl__keys *keys, const uint32_t *items, size_t count, bool is_first);
+
 #endif

@@ -1,4 +1,4 @@
-/* refusal.h - why a change is not applied: the code and the text of each
+/* refusal.h - why a change is not applied, and why a program is not let in: the code and the text of each
  * refusal, the same on every database.
  *
  * Each function takes a change of the kind beside it, sets code and text in `why`, and returns the code.
@@ -43,5 +43,30 @@ pawl_code pawl__why_not_removed(const pawl_leased_batch_remove *removal, size_t 
 
 /* `driver` as the texts begin: "sqlite". */
 pawl_code pawl__why_fenced(const pawl_store *store, const char *driver, pawl_error *error);
+
+/* ---- Programs ----------------------------------------------------------------- *
+ *
+ * Refuses a program that could not find existing sagas, since a correlation property is gone, or that needs offset
+ * columns which the store lacks (D17).
+ *
+ *     pawl__reach_name* -> pawl__reach_refuse
+ *
+ * Tests: tests/unit/engine/test_engine_rename.c, tests/contract/test_saga_offset.c */
+
+#define PAWL__REACH_NAMES_SIZE 200    /* longer texts are cut */
+#define PAWL__REACH_COUNT_MAX 1000000 /* counting ends here */
+
+/* Adds the name of a removed property to the text, unless it is there: "a", then "a or b". */
+void pawl__reach_name(char names[PAWL__REACH_NAMES_SIZE], pawl_text property);
+/* PAWL_ESCHEMA: `count` rows have values only of these removed properties. */
+pawl_code pawl__reach_refuse(const pawl_saga_table *table, const char names[PAWL__REACH_NAMES_SIZE],
+                             int64_t count, pawl_error *error);
+
+/* PAWL_ECONFIG if a correlation property of the saga is a time with an offset, for which `product` has no
+ * columns. */
+pawl_code pawl__refuse_offset(const pawl_saga_table *table, const char *product, pawl_error *error);
+/* The same for each saga, if the driver lacks the promise PAWL_STORE_HAS_OFFSETS. */
+pawl_code pawl__refuse_offsets(const pawl_store *store, const pawl_saga_table *const *tables,
+                               size_t count, pawl_error *error);
 
 #endif

@@ -22,8 +22,8 @@
 #include "store/core/call.h"
 #include "store/core/core.h"
 #include "store/core/kinds.h"
-#include "store/core/reach.h"
-#include "store/core/wake.h"
+#include "store/core/refusal.h"
+#include "store/core/wait.h"
 
 #include <errno.h>
 #include <stdalign.h>

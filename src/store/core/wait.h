@@ -1,5 +1,5 @@
 /* wait.h - helpers of drivers that wait: interrupts, resolving a commit in doubt until the database answers, and
- * polling for news, for databases that do not notify.
+ * polling for news, for databases that do not notify; and wake-ups of threads of this process.
  *
  *     open            as the handle is opened
  *     take            as each operation begins: forgets an interrupt that came before
@@ -59,5 +59,23 @@ typedef pawl_code pawl__resolve_fn(pawl_store *store, pawl_uuid commit_id, bool 
 pawl_code pawl__wait_resolve(pawl_store *store, const pawl__wait *wait, int64_t until_ms,
                              pawl__resolve_fn *resolve, pawl_uuid commit_id, bool *is_applied,
                              pawl_error *error);
+
+/* ---- Wake-ups within the process: wake.c --------------------------------------- *
+ *
+ * A thread that sleeps in a store's wait() hands in an eventfd and the identity of its store (pawl_store.identity); a
+ * commit on the same data in the same process makes the descriptor readable. Wake-ups between processes are up to the
+ * drivers. Safe from any thread: one process-wide mutex is locked for moments. Tests: test_store_core.c */
+
+/* Borrows the descriptor until it is removed. A descriptor may wait for
+ * several stores; adding the same pair twice is harmless. */
+pawl_code pawl__wake_add(const char *identity, int eventfd, pawl_error *error);
+/* The same for a reader of the event store: woken only for events. */
+pawl_code pawl__wake_add_reader(const char *identity, int eventfd, pawl_error *error);
+/* From all stores. Afterwards nothing writes to the descriptor any more. */
+void pawl__wake_remove(int eventfd);
+/* Wakes all that wait for the store, except readers of events. */
+void pawl__wake_all(const char *identity);
+/* Wakes the readers of events. */
+void pawl__wake_readers(const char *identity);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/core/wake.h"
+#include "store/core/wait.h"
 
 #include "pawl/store_driver.h"
 

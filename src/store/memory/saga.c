@@ -12,7 +12,7 @@
  */
 #include "store/memory/memory.h"
 
-#include "store/core/reach.h"
+#include "store/core/refusal.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #include "store/mongo/commit.h"
 
-#include "store/core/keys.h"
+#include "store/core/kinds.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/pawl.h"
-#include "store/core/reach.h"
+#include "store/core/refusal.h"
 #include "store/mongo/commit.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/text.h"
-#include "store/core/reach.h"
+#include "store/core/refusal.h"
 #include "store/mongo/shape.h"
 
 #include <stdio.h>

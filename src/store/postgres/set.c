@@ -12,7 +12,7 @@
  */
 #include "store/postgres/set.h"
 
-#include "store/core/keys.h"
+#include "store/core/kinds.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/core/keys.h"
+#include "store/core/kinds.h"
 #include "store/core/queue_fields.h"
 #include "store/sql/commit.h"
 #include "store/sql/saga_text.h"

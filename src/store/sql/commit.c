@@ -4,7 +4,7 @@
  */
 #include "store/sql/commit.h"
 
-#include "store/core/keys.h"
+#include "store/core/kinds.h"
 #include "store/sql/transaction.h"
 
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/core/reach.h"
+#include "store/core/refusal.h"
 #include "store/sql/steps.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  */
 #include "store/sql/schema.h"
 
-#include "store/core/reach.h"
+#include "store/core/refusal.h"
 
 #include <string.h>
 

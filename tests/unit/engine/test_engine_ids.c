@@ -5,7 +5,6 @@
  */
 #include "base/dispatch.h"
 #include "engine/batch.h"
-#include "engine/fold.h"
 #include "engine/stream.h"
 
 #include "base/dispatch.h"

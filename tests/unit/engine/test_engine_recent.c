@@ -5,7 +5,7 @@
 #include "support/fault_memory.h"
 #include "support/world.h"
 
-#include "engine/recent.h"
+#include "engine/entry.h"
 
 static int open_arena(void **state)
 {

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/operate/observe/otlp.h"
+#include "runtime/operate/observe/observe.h"
 #include "support/tests.h"
 
 #include <yyjson.h>

@@ -5,7 +5,7 @@
  */
 #include "support/observed.h"
 
-#include "engine/trace.h"
+#include "engine/headers.h"
 #include "runtime/operate/observe/observe.h"
 
 #include <yyjson.h>

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/operate/observe/span.h"
+#include "runtime/operate/observe/observe.h"
 #include "support/tests.h"
 
 static bool put(pawl__spans *spans, int32_t attempt, size_t waiting_expected)

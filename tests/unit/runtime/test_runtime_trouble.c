@@ -7,7 +7,7 @@
 #include "support/ping.h"
 
 #include "base/delay.h"
-#include "runtime/endpoint/threads.h"
+#include "runtime/endpoint/endpoint.h"
 
 #define FAILURES 5 /* the pauses between them grow: one and a half seconds in all */
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/store_driver.h"
-#include "store/core/wake.h"
+#include "store/core/wait.h"
 #include "support/tests.h"
 
 #include <sys/eventfd.h>

@@ -6,7 +6,7 @@
 #include "support/changes.h"
 #include "support/minimal.h"
 
-#include "store/core/wake.h"
+#include "store/core/wait.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

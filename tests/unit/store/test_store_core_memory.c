@@ -7,7 +7,7 @@
 #include "support/minimal.h"
 
 #include "pawl/operations.h"
-#include "store/core/wake.h"
+#include "store/core/wait.h"
 
 #define NOW INT64_C(1767225600000000)
 

@@ -11,8 +11,6 @@
  */
 #include "runtime/operate/observe/observe.h"
 
-#include "runtime/operate/observe/otlp.h"
-
 #define EXPORT_COUNT_MAX 512 /* spans: about half a megabyte of JSON */
 #define TRIES_MAX 6
 #define PARTIAL_PERIOD PAWL_MINUTES(10) /* between log lines about rejected items */

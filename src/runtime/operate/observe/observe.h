@@ -11,7 +11,7 @@
  *
  * Threads: join and leave from any; what the module calls from its own.
  * Tests: tests/unit/observe/test_runtime_observe.c, test_runtime_observe_export.c,
- * test_runtime_observe_http.c, test_runtime_observe_module.c
+ * test_runtime_observe_http.c, test_runtime_observe_module.c, test_span.c, test_otlp.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +19,56 @@
 #define PAWL_RUNTIME_OBSERVE_H
 
 #include "pawl/observe.h"
-#include "runtime/operate/observe/span.h"
 #include "runtime/runtime.h"
+
+/* ---- Spans: span.c ---------------------------------------------------------- *
+ *
+ * A ring buffer of spans that wait for the export to the collector.
+ *
+ *     put ... put                any thread; false: a span was lost, as the ring is full
+ *     lend -> release or again    the one thread that exports
+ *
+ * A span that is lent stays in its slot until it is released, so that it is read without a copy. In a full ring the
+ * oldest span gives way to a new one. While the oldest is lent, the new span is lost. Tries are counted for each span:
+ * after an outage of the collector, however long, the spans of the last few exports are still there, if they fit into
+ * the ring. */
+
+#define PAWL__SPANS_COUNT_MAX (1 << 20) /* of one ring: a gigabyte */
+
+/* One attempt to deliver an outbox row. */
+typedef struct pawl__span {
+    pawl__trace          trace;
+    uint8_t              parent[8];
+    bool                 has_parent;
+    uint8_t              tries; /* failed exports */
+    pawl_time            begin, end;
+    pawl_dispatch_id     dispatch_id;
+    pawl_attempt_outcome outcome;
+    int32_t              attempt; /* from 1 */
+    char                 endpoint[PAWL_NAME_SIZE_MAX + 1];
+    char                 destination[PAWL_NAME_SIZE_MAX + 1];
+    char                 message_id[PAWL_MESSAGE_ID_SIZE_MAX + 1];
+    char                 message_type[PAWL_NAME_SIZE_MAX + 1];
+} pawl__span;
+
+typedef struct pawl__spans pawl__spans;
+
+pawl__spans *pawl__spans_create(size_t capacity);     /* NULL: out of memory */
+void         pawl__spans_destroy(pawl__spans *spans); /* accepts NULL */
+/* Copies the span. `*waiting`: number of spans in the ring. False: the oldest or this span is lost. */
+bool pawl__spans_put(pawl__spans *spans, const pawl__span *span, size_t *waiting);
+/* Lends the oldest spans, at most count_max, and returns their number. They are contiguous. */
+size_t pawl__spans_peek(pawl__spans *spans, size_t count_max, const pawl__span **items);
+/* Frees the `count` oldest lent spans; the others stay in the ring. */
+void pawl__spans_release(pawl__spans *spans, size_t count);
+/* Counts a failed export of each lent span, frees those with `tries_max`, and returns their number. */
+size_t pawl__spans_again(pawl__spans *spans, uint8_t tries_max);
+size_t pawl__spans_waiting(pawl__spans *spans);
+
+/* Copies a text into a field of a span, cut between characters. */
+void pawl__span_name(char *to, size_t size, pawl_text from);
+
+/* ---- The observer --------------------------------------------------------- */
 
 #define PAWL__OBSERVED_MAX 64 /* endpoints of one observer */
 #define PAWL__NAMES_SHOWN 100 /* of a kind, each with its own label; all others share one */
@@ -140,5 +188,37 @@ pawl_code pawl__health_json(const pawl_health *health, pawl_arena *arena, pawl_t
 /* metrics_text.c: the views in Prometheus's text format, version 0.0.4. */
 pawl_code pawl__metrics_text(const pawl__metrics_view *views, size_t count, pawl_arena *arena,
                              pawl_text *page);
+
+/* ---- OpenTelemetry: otlp.c --------------------------------------------------- *
+ *
+ * Writes spans and metrics as JSON of its protocol, and reads the answers of a collector. */
+
+/* The service that exports. */
+typedef struct pawl__otlp_source {
+    const char *service_name;
+    const char *instance; /* unique per process */
+    pawl_time   start;    /* begin of the counts */
+} pawl__otlp_source;
+
+/* The body of a POST to /v1/traces. PAWL_ENOMEM is the only failure. */
+pawl_code pawl__otlp_traces(const pawl__otlp_source *source, const pawl__span *spans, size_t count,
+                            pawl_arena *arena, pawl_text *json);
+/* The body of a POST to /v1/metrics. Counters are cumulative. */
+pawl_code pawl__otlp_metrics(const pawl__otlp_source *source, const pawl__metrics_view *views,
+                             size_t count, pawl_time now, pawl_arena *arena, pawl_text *json);
+
+#define PAWL__REJECTED_MAX (1 << 20) /* more than an export can have; larger numbers are invalid */
+
+/* Rejected items of an accepted export. All zero: none. */
+typedef struct pawl__otlp_partial {
+    int64_t   rejected; /* spans or data points */
+    pawl_text message;  /* for people, in the arena of the call */
+} pawl__otlp_partial;
+
+/* Reads an answer with a status of success. */
+pawl__otlp_partial pawl__otlp_accepted(pawl_observe_signal signal, pawl_text answer,
+                                       pawl_arena *arena);
+/* The message of a failure answer, in the arena; the whole answer if it does not follow the protocol. */
+pawl_text pawl__otlp_refused(pawl_text answer, pawl_arena *arena);
 
 #endif

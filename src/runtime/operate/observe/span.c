@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/operate/observe/span.h"
+#include "runtime/operate/observe/observe.h"
 
 #include "pawl/base.h"
 

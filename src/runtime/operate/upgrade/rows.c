@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "engine/engine.h"
-#include "engine/fold.h"
 #include "engine/headers.h"
+#include "engine/stream.h"
 #include "pawl/store_dead.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "runtime/operate/upgrade/upgrade.h"
 
 #include "base/arena.h"
-#include "engine/state.h"
+#include "engine/entry.h"
 
 #include <stdio.h>
 #include <string.h>
