@@ -1,4 +1,4 @@
-/* settings.c - reads the options of endpoints from the command line, a file and the tables. See settings.h.
+/* settings.c - reads the options of endpoints from the command line, a file and the tables. See run.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

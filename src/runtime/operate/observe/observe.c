@@ -4,6 +4,8 @@
  */
 #include "runtime/operate/observe/observe.h"
 
+#include "store/core/module.h"
+
 #include <string.h>
 
 #define PORT_MAX 65535
@@ -13,6 +15,40 @@
 
 static pthread_mutex_t observers_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pawl__observer *observers; /* under the mutex */
+
+/* ---- The module, which listens and sends ----------------------------------- *
+ *
+ * It stays loaded until the process ends, as threads may still run in it. */
+
+static pthread_mutex_t         module_mutex = PTHREAD_MUTEX_INITIALIZER;
+static const pawl_observe_ops *loaded; /* under the mutex */
+
+static pawl_code load_module(pawl_error *error)
+{
+    const void *ops = NULL;
+    pawl_code   code =
+        pawl__module_load("observe", "health, metrics and traces", PAWL_OBSERVE_MODULE_SYMBOL,
+                          sizeof(pawl_observe_ops), &ops, error);
+    if (code == PAWL_OK)
+        loaded = ops;
+    return code;
+}
+
+pawl_code pawl__observe_load(const pawl_observe_ops **ops, pawl_error *error)
+{
+    pthread_mutex_lock(&module_mutex);
+    pawl_code code = loaded != NULL ? PAWL_OK : load_module(error);
+    *ops           = loaded;
+    pthread_mutex_unlock(&module_mutex);
+    return code;
+}
+
+void pawl__observe_load_set(const pawl_observe_ops *ops)
+{
+    pthread_mutex_lock(&module_mutex);
+    loaded = ops;
+    pthread_mutex_unlock(&module_mutex);
+}
 
 /* ---- Options ------------------------------------------------------------- */
 

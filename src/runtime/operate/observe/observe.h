@@ -164,7 +164,7 @@ void pawl__observe_end_look(pawl__observer *observer);
 /* Pause after a look, by its duration. */
 int64_t pawl__store_answer_pause(int64_t took, bool has_answered);
 
-/* module.c: the module's table, loaded once. */
+/* The module's table, loaded once. */
 pawl_code pawl__observe_load(const pawl_observe_ops **ops, pawl_error *error);
 /* For tests: uses this table in place of the module's; NULL ends that. */
 void pawl__observe_load_set(const pawl_observe_ops *ops);
