@@ -23,6 +23,12 @@ bool pawl__arena_is_short(const pawl_arena *arena);
 /* Replaces the texts of a row by copies in the arena. False: no memory. */
 bool pawl__arena_texts(pawl_arena *arena, pawl_text *const *texts, size_t count);
 
+/* The texts of a pawl_message, and how many there are. */
+#define PAWL__MESSAGE_TEXTS(message_)                                                             \
+    ((pawl_text *[]){&(message_)->id, &(message_)->type, &(message_)->body, &(message_)->headers, \
+                     &(message_)->correlation_id, &(message_)->causation_id}),                    \
+        6
+
 /* The text of the id, in the arena; data NULL: no memory. */
 pawl_text pawl__arena_uuid(pawl_arena *arena, pawl_uuid id);
 

@@ -1,4 +1,5 @@
-/* storable.h - checks the texts of a message that pawl did not write itself, and makes a dead letter of it possible.
+/* storable.h - checks the texts of a message that pawl did not write itself, and makes a dead letter of it possible; tells
+ * dead letters of timeouts from those of messages with the same headers.
  *
  * A message of a broker, or a queue row that another program inserted with SQL, may have an id or a type that no dead
  * letter and no deduplication record can have.
@@ -13,6 +14,8 @@
 
 #include "pawl/base.h"
 
+#include <string.h>
+
 /* The texts of a pawl_message. */
 #define PAWL__STORABLE_COUNT 5
 #define PAWL__STORABLE_TEXTS(message_)                                                \
@@ -26,5 +29,23 @@ pawl_code pawl__make_storable(pawl_text *const texts[PAWL__STORABLE_COUNT], pawl
                               pawl_text *why);
 /* Empties a body that is too long; `*why` tells it, and is left alone otherwise. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__fit_body(pawl_text *body, pawl_arena *arena, pawl_text *why);
+
+/* ---- Dead letters of timeouts ---------------------------------------------------- *
+ *
+ * They have the body {}, the saga's id in a header, and no causation id. Any sender may send such a message; its dead
+ * letter then gets the message's own id as causation id, which a timeout's never has. */
+
+/* Do the headers contain the text of PAWL_HEADER_SAGA_ID, as a name or in a value? */
+static inline bool pawl__dead_has_saga(pawl_text headers)
+{
+    static const char name[] = "pawl.saga_id";
+    return headers.size > 0 && memmem(headers.data, headers.size, name, sizeof name - 1) != NULL;
+}
+
+/* The causation id to store in the dead letter of a message. */
+static inline pawl_text pawl__dead_cause(pawl_text id, pawl_text cause, pawl_text headers)
+{
+    return cause.size == 0 && pawl__dead_has_saga(headers) ? id : cause;
+}
 
 #endif

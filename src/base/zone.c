@@ -8,7 +8,6 @@
  */
 #include "base/zone.h"
 
-#include "base/zone_rule.h"
 #include "pawl/limits.h"
 
 #include <errno.h>

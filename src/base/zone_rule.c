@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/zone_rule.h"
+#include "base/zone.h"
 
 #include "base/calendar.h"
 

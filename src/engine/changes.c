@@ -7,7 +7,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/dead.h"
 #include "base/storable.h"
 #include "engine/entry.h"
 #include "engine/stream.h"

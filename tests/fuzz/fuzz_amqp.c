@@ -8,7 +8,6 @@
 #include "fuzz/fuzz.h"
 
 #include "transport/rabbitmq/envelope.h"
-#include "transport/rabbitmq/letter.h"
 
 #include <string.h>
 

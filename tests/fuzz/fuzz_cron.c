@@ -7,7 +7,7 @@
 #include "fuzz/fuzz.h"
 
 #include "base/cron.h"
-#include "base/zone_rule.h"
+#include "base/zone.h"
 
 #define TIMES 6
 

@@ -14,7 +14,6 @@
 
 #include "base/arena.h"
 #include "base/calm.h"
-#include "base/dead.h"
 #include "base/storable.h"
 #include "base/text.h"
 #include "engine/order.h"
@@ -120,7 +119,7 @@ static pawl_code add_dead(pawl__intake *it, passage *to, uint32_t unit, const pa
     const pawl__model *model   = it->endpoint->model;
     pawl_message       message = *from;
     pawl_code          code    = make_keepable(it, &message, &why);
-    if (code != PAWL_OK || is_dead_already(to, message.id))
+    if (code != PAWL_OK)
         return code;
     if (PAWL__ROW_OF(pawl_inbox_entry, message_id, to->changes.inbox_entry.items,
                      to->changes.inbox_entry.count, message.id) != NULL)
@@ -270,13 +269,6 @@ static pawl_code commit(pawl__intake *it, pawl_changes *changes, size_t count, p
     return code;
 }
 
-static bool copy_row(pawl_arena *arena, pawl_message *message)
-{
-    pawl_text *texts[] = {&message->id,      &message->type,           &message->body,
-                          &message->headers, &message->correlation_id, &message->causation_id};
-    return pawl__arena_texts(arena, texts, sizeof texts / sizeof texts[0]);
-}
-
 /* Keeps a dead letter and its deduplication record; only the record if the message has no id, as the next delivery of
  * it gets another one. */
 static bool keep_dead(pawl__intake *it, const passage *of, size_t index)
@@ -286,7 +278,8 @@ static bool keep_dead(pawl__intake *it, const passage *of, size_t index)
     bool             is_made = of->settled[dead.unit].message.id.size == 0;
     dead.unit = dead.group = mark.unit = mark.group = it->kept.unit_count;
     dead.error                                      = pawl_arena_text(it->kept_arena, dead.error);
-    if (dead.error.data == NULL || !copy_row(it->kept_arena, &dead.message))
+    if (dead.error.data == NULL ||
+        !pawl__arena_texts(it->kept_arena, PAWL__MESSAGE_TEXTS(&dead.message)))
         return false;
     mark.message_id                                          = dead.message.id;
     it->kept.inbox_entry.items[it->kept.inbox_entry.count++] = mark;
@@ -302,7 +295,7 @@ static bool keep_row(pawl__intake *it, const passage *of, size_t index)
     pawl_queue_send row     = of->changes.queue_send.items[index];
     bool            is_made = of->settled[row.unit].message.id.size == 0;
     row.unit = row.group = it->kept.unit_count;
-    if (!copy_row(it->kept_arena, &row.message))
+    if (!pawl__arena_texts(it->kept_arena, PAWL__MESSAGE_TEXTS(&row.message)))
         return false;
     it->kept.queue_send.items[it->kept.queue_send.count++] = row;
     if (is_made)

@@ -6,13 +6,6 @@
 
 #include "base/arena.h"
 
-static bool copy_message(pawl_arena *arena, pawl_message *message)
-{
-    pawl_text *texts[] = {&message->id,      &message->type,           &message->body,
-                          &message->headers, &message->correlation_id, &message->causation_id};
-    return pawl__arena_texts(arena, texts, sizeof texts / sizeof texts[0]);
-}
-
 static bool copy_flush(pawl_arena *arena, pawl__unit *unit)
 {
     pawl_text           *texts[] = {&unit->flush.name, &unit->flush.partition};
@@ -22,7 +15,7 @@ static bool copy_flush(pawl_arena *arena, pawl__unit *unit)
         return false;
     for (size_t i = 0; i < count; i++) {
         items[i] = unit->leased.items[i];
-        if (!copy_message(arena, &items[i].message))
+        if (!pawl__arena_texts(arena, PAWL__MESSAGE_TEXTS(&items[i].message)))
             return false;
     }
     unit->leased.items = items;
@@ -37,7 +30,8 @@ bool pawl__retry_list_copy(pawl__worker *worker, pawl__unit *unit)
     unit->attempts      = NULL;
     unit->attempt_count = unit->attempt_capacity = 0;
     if (unit->kind == PAWL__UNIT_MESSAGE)
-        return unit->row.history.data != NULL && copy_message(arena, &unit->row.message);
+        return unit->row.history.data != NULL &&
+               pawl__arena_texts(arena, PAWL__MESSAGE_TEXTS(&unit->row.message));
     if (unit->kind == PAWL__UNIT_FLUSH)
         return copy_flush(arena, unit);
     pawl_timeout_row *row     = &unit->timeout;

@@ -20,7 +20,7 @@
 #ifndef PAWL_STORE_CORE_ACTION_H
 #define PAWL_STORE_CORE_ACTION_H
 
-#include "base/dead.h"
+#include "base/storable.h"
 #include "base/text.h"
 #include "store/core/call.h"
 

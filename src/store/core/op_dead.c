@@ -144,7 +144,7 @@ static pawl_code check_timeout(const pawl_timeout_set *timeout)
 
 /* A timeout's letter has the timeout's id and name, and its headers with two more that name its saga. A message that a
  * foreign timeout became has these headers as well, but names what caused it, and so does the letter of any other message
- * that has them (base/dead.h). `*is_timeout` false: it is a message. PAWL_ENOMEM is the only failure. */
+ * that has them (base/storable.h). `*is_timeout` false: it is a message. PAWL_ENOMEM is the only failure. */
 static pawl_code read_timeout(const pawl_dead_row *letter, pawl_arena *arena,
                               pawl_timeout_set *timeout, bool *is_timeout)
 {

@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/memory/tree.h"
+#include "store/memory/table.h"
 
 static memory_node *node_of(const memory_tree *tree, const void *row)
 {

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/program/claims.h"
+#include "store/program/program.h"
 
 #include <assert.h>
 

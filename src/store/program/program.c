@@ -8,8 +8,6 @@
  */
 #include "store/program/program.h"
 
-#include "store/program/claims.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "transport/rabbitmq/acks.h"
-#include "transport/rabbitmq/letter.h"
+#include "transport/rabbitmq/envelope.h"
 #include "transport/rabbitmq/rabbitmq.h"
 
 #include <poll.h>

@@ -1,13 +1,15 @@
-/* envelope.h - converts an outgoing message to AMQP: its exchange and routing key, properties and headers.
+/* envelope.h - converts an outgoing message to AMQP: its exchange and routing key, properties and headers; and an
+ * incoming one from AMQP, from its properties, then from headers of pawl, NServiceBus and ServiceConnect.
  * docs/INTEROP.md lists them.
  *
- * Threads: plain data. Tests: tests/unit/transport/test_rabbitmq_envelope.c
+ * Threads: plain data. Tests: tests/unit/transport/test_rabbitmq_envelope.c, test_rabbitmq_letter.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_TRANSPORT_RABBITMQ_ENVELOPE_H
 #define PAWL_TRANSPORT_RABBITMQ_ENVELOPE_H
 
+#include "pawl/inbound.h"
 #include "pawl/transport.h"
 #include "transport/rabbitmq/url.h"
 
@@ -39,5 +41,8 @@ static inline amqp_bytes_t pawl__amqp_bytes(pawl_text text)
 {
     return (amqp_bytes_t){.len = text.size, .bytes = (void *)(uintptr_t)text.data};
 }
+
+/* letter.c: fills message and refusal of `taken`, with texts in the arena. PAWL_ENOMEM. */
+pawl_code pawl__letter_read(const amqp_message_t *message, pawl_arena *arena, pawl_taken *taken);
 
 #endif

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "transport/rabbitmq/letter.h"
 
 #include "transport/rabbitmq/envelope.h"
 

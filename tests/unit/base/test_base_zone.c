@@ -4,7 +4,7 @@
  */
 #include "support/fault_memory.h"
 
-#include "base/zone_rule.h"
+#include "base/zone.h"
 #include "support/tests.h"
 
 #include <sys/stat.h>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/base.h"
-#include "store/memory/tree.h"
+#include "store/memory/table.h"
 #include "support/tests.h"
 
 #include <time.h>

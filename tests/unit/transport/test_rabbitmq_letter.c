@@ -8,7 +8,7 @@
 #ifdef PAWL_HAVE_RABBITMQ
 
 #include "pawl/pawl.h"
-#include "transport/rabbitmq/letter.h"
+#include "transport/rabbitmq/envelope.h"
 
 #include <math.h>
 
