@@ -218,12 +218,11 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 static pawl_code print_done(const verb_fields *fields, const char *key, const char *done,
                             int64_t count)
 {
-    if (fields->is_json)
-        return pawl__facts_print(
-            PAWL__FACTS({.key = key, .text = fields->partition}, {.key = "rows", .number = count}));
-    pawl__say(stdout, "%s partition %s with %" PRId64 " row%s", done, fields->partition, count,
-              PAWL__PLURAL(count));
-    return PAWL_OK;
+    return pawl__done_print(
+        fields->is_json,
+        PAWL__FACTS({.key = key, .text = fields->partition}, {.key = "rows", .number = count}),
+        "%s partition %s with %" PRId64 " row%s", done, fields->partition, count,
+        PAWL__PLURAL(count));
 }
 
 static pawl_code run_now(const void *context, pawl_store *store, pawl_arena *arena,

@@ -68,23 +68,29 @@ int pawl__fail_store(pawl_code code, const pawl_error *error, const char *url)
     return say(code, masked, text);
 }
 
-void pawl__say(FILE *out, const char *format, ...)
+static void say_list(FILE *out, const char *format, va_list list)
 {
     char    text[PAWL_URL_SIZE_MAX + PAWL_ERROR_TEXT_SIZE_MAX], *line = text;
-    va_list list;
-    va_start(list, format);
+    va_list again;
+    va_copy(again, list);
     int size = vsnprintf(text, sizeof text, format, list);
-    va_end(list);
     if (size >= (int)sizeof text) {
         line = pawl__must(pawl_resize(NULL, (size_t)size + 1));
-        va_start(list, format);
-        (void)vsnprintf(line, (size_t)size + 1, format, list);
-        va_end(list);
+        (void)vsnprintf(line, (size_t)size + 1, format, again);
     }
+    va_end(again);
     pawl__calm_line(line, strlen(line));
     fprintf(out, "%s\n", line); /* in one write: standard error has no buffer */
     if (line != text)
         pawl_free(line);
+}
+
+void pawl__say(FILE *out, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say_list(out, format, list);
+    va_end(list);
 }
 
 /* ---- Progress ------------------------------------------------------------- */
@@ -224,6 +230,18 @@ pawl_code pawl__facts_print(const pawl__fact *facts, size_t count)
                                    : fact->json.size != 0 ? pawl__json_value(doc, fact->json)
                                                           : yyjson_mut_sint(doc, fact->number));
     return pawl__json_print(doc, stdout);
+}
+
+pawl_code pawl__done_print(bool is_json, const pawl__fact *facts, size_t count, const char *format,
+                           ...)
+{
+    va_list list;
+    if (is_json)
+        return pawl__facts_print(facts, count);
+    va_start(list, format);
+    say_list(stdout, format, list);
+    va_end(list);
+    return PAWL_OK;
 }
 
 pawl_code pawl__json_check(pawl_text text, pawl_error *error)

@@ -146,6 +146,9 @@ typedef struct pawl__fact {
 } pawl__fact;
 /* Prints them as one object to standard output. */
 pawl_code pawl__facts_print(const pawl__fact *facts, size_t count);
+/* Prints what a verb has done: the facts as JSON, else the sentence for people. Always PAWL_OK. */
+pawl_code pawl__done_print(bool is_json, const pawl__fact *facts, size_t count, const char *format,
+                           ...) PAWL_PRINTF(4, 5);
 #define PAWL__FACTS(...)               \
     (const pawl__fact[]){__VA_ARGS__}, \
         sizeof((const pawl__fact[]){__VA_ARGS__}) / sizeof(pawl__fact)

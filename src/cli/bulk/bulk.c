@@ -220,16 +220,6 @@ static pawl_code freeze(const pawl__bulk_fields *fields, const pawl__bulk_kind *
     return PAWL_OK;
 }
 
-/* The selection is frozen, so an action of nothing would never do anything, and stay open until somebody runs it. */
-static pawl_code print_nothing(const pawl__bulk_fields *fields)
-{
-    if (fields->is_json)
-        return pawl__facts_print(
-            PAWL__FACTS({.key = "id", .is_null = true}, {.key = "total", .number = 0}));
-    pawl__say(stdout, "nothing matches: no bulk action was begun");
-    return PAWL_OK;
-}
-
 static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const pawl__bulk_fields *fields = context;
@@ -251,8 +241,13 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     if (!has_all)
         pawl__bulk_word(words, &count, kind->all);
     pawl_code code = freeze(fields, kind, words, &count, &total, arena, error);
-    if (code != PAWL_OK || total == 0)
-        return code == PAWL_OK ? print_nothing(fields) : code;
+    if (code != PAWL_OK)
+        return code;
+    if (total == 0) /* frozen: an action of nothing would only stay open until somebody runs it */
+        return pawl__done_print(
+            fields->is_json,
+            PAWL__FACTS({.key = "id", .is_null = true}, {.key = "total", .number = 0}),
+            "nothing matches: no bulk action was begun");
     pawl_text             id   = new_id(arena);
     pawl_text             many = pawl__must_printf(arena, "%lld", (long long)total);
     pawl_text             text = words_text(words, count, arena);
@@ -264,12 +259,11 @@ static pawl_code start(const void *context, pawl_store *store, pawl_arena *arena
     code                       = pawl__bulk_append(store, id, &what, error);
     if (code != PAWL_OK)
         return code;
-    if (fields->is_json)
-        return pawl__facts_print(
-            PAWL__FACTS({.key = "id", .text = id.data}, {.key = "total", .number = total}));
-    pawl__say(stdout, "bulk action %s: %lld match; pawl bulk run %s, or a console, works it off",
-              id.data, (long long)total, id.data);
-    return PAWL_OK;
+    return pawl__done_print(
+        fields->is_json,
+        PAWL__FACTS({.key = "id", .text = id.data}, {.key = "total", .number = total}),
+        "bulk action %s: %lld match; pawl bulk run %s, or a console, works it off", id.data,
+        (long long)total, id.data);
 }
 
 /* ---- stop ---------------------------------------------------------------------------------- */
@@ -285,10 +279,9 @@ static pawl_code stop(const void *context, pawl_store *store, pawl_arena *arena,
     (void)arena;
     if (code != PAWL_OK)
         return code;
-    if (fields->is_json)
-        return pawl__facts_print(PAWL__FACTS({.key = "stopped", .text = fields->words.items[0]}));
-    puts("stopped; what was done stays");
-    return PAWL_OK;
+    return pawl__done_print(fields->is_json,
+                            PAWL__FACTS({.key = "stopped", .text = fields->words.items[0]}),
+                            "stopped; what was done stays");
 }
 
 /* ---- The verb -------------------------------------------------------------------------------- */

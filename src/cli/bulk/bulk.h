@@ -51,7 +51,7 @@ typedef struct pawl__bulk_row {
     pawl_text        words;   /* a JSON array */
     int64_t          total, done;
     pawl_text        left; /* of a finished action: number of rows that stay as they were */
-    pawl_time        started, ended, progress_at;
+    pawl_time        started, ended;
     pawl_text        by, reason, asker, result;
 } pawl__bulk_row;
 

@@ -198,11 +198,10 @@ static pawl_code finish(running *it, const pawl__bulk_fields *fields, pawl_text 
         code = PAWL_OK;
     if (code != PAWL_OK)
         return code;
-    if (fields->is_json)
-        return pawl__facts_print(PAWL__FACTS({.key = "id", .text = fields->words.items[0]},
-                                             {.key = "result", .json = result}));
-    pawl__say(stdout, "%.*s", PAWL_TEXT_ARGS(result));
-    return PAWL_OK;
+    return pawl__done_print(fields->is_json,
+                            PAWL__FACTS({.key = "id", .text = fields->words.items[0]},
+                                        {.key = "result", .json = result}),
+                            "%.*s", PAWL_TEXT_ARGS(result));
 }
 
 /* Reads the stored words; false: too many, too few, or not an array of words. */

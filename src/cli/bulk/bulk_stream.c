@@ -76,8 +76,7 @@ static void read_stream(const pawl_event_rows *events, pawl_arena *arena, pawl__
             row->total   = number_of(headers, "total");
             row->started = event->at;
         } else if (pawl_text_equal(event->type, PAWL_TEXT(PAWL__BULK_PROGRESS_EVENT))) {
-            row->done        = number_of(headers, "done");
-            row->progress_at = event->at;
+            row->done = number_of(headers, "done");
         } else if (row->state == PAWL__BULK_OPEN) {
             bool is_finished = pawl_text_equal(event->type, PAWL_TEXT(PAWL__BULK_FINISHED_EVENT));
             row->state       = is_finished ? PAWL__BULK_FINISHED : PAWL__BULK_STOPPED;

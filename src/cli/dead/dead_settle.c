@@ -193,8 +193,7 @@ static pawl_code settle_page(void *context, size_t first, size_t count, size_t *
     pawl_dead_settled not_done = {.gone_count = 0};
     size_t            kept     = 0;
     for (size_t i = 0; i < count; i++)
-        if (!is_retry(it->fields) ||
-            (letters[i].queue.size != 0 && letters[i].message.type.size != 0))
+        if (!is_retry(it->fields) || pawl__dead_is_sendable(&letters[i]))
             letters[kept++] = letters[i];
     pawl_code code = pawl_store_dead_settle(it->cursor.store, letters, kept, it->settle,
                                             pawl_clock_now(NULL), &not_done, error);

@@ -182,16 +182,14 @@ static pawl_code restart(const void *context, pawl_store *store, pawl_arena *are
                                              pawl_text_of(fields->reason), now, error);
     if (code != PAWL_OK)
         return code;
-    if (fields->is_json)
-        return pawl__facts_print(
-            PAWL__FACTS({.key = "restarted", .text = fields->name},
-                        {.key = "event_position", .number = row.failure.position}));
-    pawl__say(stdout, "restarted projection %s at event %.*s, version %" PRId64 "%s", fields->name,
-              PAWL_TEXT_ARGS(row.failure.stream), row.failure.version,
-              pawl_uuid_is_zero(row.worker.uuid)
-                  ? "; no worker that runs it is alive: the next one begins with it"
-                  : "");
-    return PAWL_OK;
+    return pawl__done_print(fields->is_json,
+                            PAWL__FACTS({.key = "restarted", .text = fields->name},
+                                        {.key = "event_position", .number = row.failure.position}),
+                            "restarted projection %s at event %.*s, version %" PRId64 "%s",
+                            fields->name, PAWL_TEXT_ARGS(row.failure.stream), row.failure.version,
+                            pawl_uuid_is_zero(row.worker.uuid)
+                                ? "; no worker that runs it is alive: the next one begins with it"
+                                : "");
 }
 
 static pawl_code read_from(const char *text, pawl_store *store, int64_t *from, pawl_error *error)
@@ -249,15 +247,13 @@ static pawl_code rebuild(const void *context, pawl_store *store, pawl_arena *are
                      "; with a .reset, or handlers that write the same rows again: --while-read");
     if (code != PAWL_OK)
         return code;
-    if (fields->is_json)
-        return pawl__facts_print(PAWL__FACTS({.key = "rebuilt", .text = fields->name},
-                                             {.key = "from", .number = from},
-                                             {.key = "events", .number = count}));
-    pawl__say(stdout,
-              "projection %s reads %" PRId64 " event%s again, from global position %" PRId64 "%s",
-              fields->name, count, PAWL__PLURAL(count), from,
-              pawl_uuid_is_zero(row.worker.uuid) ? ", once a worker runs it" : "");
-    return PAWL_OK;
+    return pawl__done_print(
+        fields->is_json,
+        PAWL__FACTS({.key = "rebuilt", .text = fields->name}, {.key = "from", .number = from},
+                    {.key = "events", .number = count}),
+        "projection %s reads %" PRId64 " event%s again, from global position %" PRId64 "%s",
+        fields->name, count, PAWL__PLURAL(count), from,
+        pawl_uuid_is_zero(row.worker.uuid) ? ", once a worker runs it" : "");
 }
 
 /* ---- The verb -------------------------------------------------------------- */

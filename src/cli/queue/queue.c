@@ -371,12 +371,11 @@ static pawl_code settle(const void *context, pawl_store *store, pawl_arena *aren
     const pawl__queue_fields *fields   = context;
     bool                      is_pause = strcmp(fields->words.action, "pause") == 0;
     pawl_text                 name     = pawl_text_of(fields->queue);
-    pawl_text                 reason =
-        fields->words.reason != NULL ? pawl_text_of(fields->words.reason) : PAWL_TEXT("");
-    pawl_time        now   = pawl_clock_now(NULL);
-    pawl_queue_pause pause = {.is_paused = false};
-    pawl_text        by    = pawl__user();
-    pawl_code        code  = check_known(store, fields, &pause, arena, error);
+    pawl_text                 reason   = pawl_text_of(fields->words.reason);
+    pawl_time                 now      = pawl_clock_now(NULL);
+    pawl_queue_pause          pause    = {.is_paused = false};
+    pawl_text                 by       = pawl__user();
+    pawl_code                 code     = check_known(store, fields, &pause, arena, error);
     if (code != PAWL_OK)
         return code;
     if (pause.is_paused == is_pause)
@@ -388,11 +387,10 @@ static pawl_code settle(const void *context, pawl_store *store, pawl_arena *aren
     if (code != PAWL_OK)
         return code;
     const char *done = is_pause ? "paused" : "resumed";
-    if (fields->words.is_json)
-        return pawl__facts_print(
-            PAWL__FACTS({.key = "done", .text = done}, {.key = "queue", .text = fields->queue}));
-    pawl__say(stdout, "%s queue %s", done, fields->queue);
-    return PAWL_OK;
+    return pawl__done_print(
+        fields->words.is_json,
+        PAWL__FACTS({.key = "done", .text = done}, {.key = "queue", .text = fields->queue}),
+        "%s queue %s", done, fields->queue);
 }
 
 /* ---- The verb -------------------------------------------------------------- */

@@ -443,17 +443,6 @@ static const form forms[] = {
     {"xes", escape_xml, print_xes},
 };
 
-/* The format is "text", "mermaid", "dot" or "xes". */
-static void print_lines(const char *format, pawl_text name, const pawl_history_row *lines,
-                        size_t count, pawl_arena *arena, FILE *out)
-{
-    printer p = {
-        .form = forms, .name = name, .lines = lines, .count = count, .arena = arena, .out = out};
-    while (strcmp(p.form->name, format) != 0)
-        p.form++;
-    p.form->print(&p);
-}
-
 /* ---- The verb ------------------------------------------------------------------- */
 
 static pawl_code print(const pawl__saga_fields *fields, const found_lines *list, pawl_arena *arena)
@@ -462,7 +451,15 @@ static pawl_code print(const pawl__saga_fields *fields, const found_lines *list,
     pawl__view  view   = pawl__view_of(&history_lines, true, arena);
     if (fields->is_json || strcmp(format, "json") == 0)
         return pawl__rows_print(&view, list->items, list->count);
-    print_lines(format, pawl_text_of(fields->shown), list->items, list->count, arena, stdout);
+    printer p = {.form  = forms,
+                 .name  = pawl_text_of(fields->shown),
+                 .lines = list->items,
+                 .count = list->count,
+                 .arena = arena,
+                 .out   = stdout};
+    while (strcmp(p.form->name, format) != 0)
+        p.form++;
+    p.form->print(&p);
     return PAWL_OK;
 }
 

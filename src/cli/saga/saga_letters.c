@@ -110,14 +110,8 @@ static const pawl__binding *find_binding(const pawl__saga_letters *of, const paw
     pawl_text            names   = {.size = 0};
     if (binding == NULL)
         names = pawl__must_header(message->headers, PAWL_HEADER_BASE, arena);
-    while (binding == NULL && names.size > 0) {
-        const char *comma = memchr(names.data, ',', names.size);
-        size_t      size  = comma != NULL ? (size_t)(comma - names.data) : names.size;
-        binding           = binding_of(of, (pawl_text){.data = names.data, .size = size});
-        size += comma != NULL;
-        names.data += size;
-        names.size -= size;
-    }
+    while (binding == NULL && names.size > 0)
+        binding = binding_of(of, pawl__list_next(&names));
     return binding;
 }
 

@@ -230,11 +230,9 @@ static pawl_code print_done(const verb_fields *fields, const char *done, pawl_te
                             pawl_arena *arena)
 {
     const char *text = pawl__must_text(arena, id).data;
-    if (fields->is_json)
-        return pawl__facts_print(
-            PAWL__FACTS({.key = "done", .text = done}, {.key = "id", .text = text}));
-    pawl__say(stdout, "%s %s", done, text);
-    return PAWL_OK;
+    return pawl__done_print(fields->is_json,
+                            PAWL__FACTS({.key = "done", .text = done}, {.key = "id", .text = text}),
+                            "%s %s", done, text);
 }
 
 static pawl_code settle(const void *context, pawl_store *store, pawl_arena *arena,

@@ -291,15 +291,13 @@ static pawl_code print_set(const pawl__timeout_fields *fields, const pawl_timeou
     pawl_uuid_format(row->id.uuid, id);
     pawl_time_format(row->due, due);
     pawl_time_format(was, before);
-    if (!fields->words.is_json) {
-        pawl__say(stdout, "set timeout %s of %s for %.*s, due %s%s%s", fields->name, fields->saga,
-                  PAWL_TEXT_ARGS(row->destination), pawl__age_text(row->due, now, age),
-                  was != 0 ? "; before, it was due at " : "", was != 0 ? before : "");
-        return PAWL_OK;
-    }
-    return pawl__facts_print(PAWL__FACTS({.key = "set", .number = 1}, {.key = "id", .text = id},
-                                         {.key = "due", .text = due},
-                                         {.key = "was_due", .text = before, .is_null = was == 0}));
+    return pawl__done_print(fields->words.is_json,
+                            PAWL__FACTS({.key = "set", .number = 1}, {.key = "id", .text = id},
+                                        {.key = "due", .text = due},
+                                        {.key = "was_due", .text = before, .is_null = was == 0}),
+                            "set timeout %s of %s for %.*s, due %s%s%s", fields->name, fields->saga,
+                            PAWL_TEXT_ARGS(row->destination), pawl__age_text(row->due, now, age),
+                            was != 0 ? "; before, it was due at " : "", was != 0 ? before : "");
 }
 
 pawl_code pawl__timeout_set(const void *context, pawl_store *store, pawl_arena *arena,
