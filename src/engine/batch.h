@@ -260,7 +260,7 @@ pawl_text pawl__origin_changed(pawl__batch *batch, const pawl__entry *entry, paw
 #define PAWL__SAGA_CHANGED "Changed"
 /* audit.c: adds the audit copies to the change set, after all other outbox rows. PAWL_ENOMEM is the only failure. */
 pawl_code pawl__audit_put(pawl__batch *batch);
-/* subscribe.c: does subscription `index` make its queue get the record? When a queue subscribes to
+/* send.c: does subscription `index` make its queue get the record? When a queue subscribes to
  * several of the record's types, only the first of these subscriptions does. */
 bool pawl__is_subscriber(const pawl_subscriptions *list, size_t index, const pawl_record *record);
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error); /* unit.c */

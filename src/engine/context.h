@@ -68,7 +68,7 @@ static inline pawl__touch *pawl__current_touch(const pawl_context *ctx)
 }
 
 void pawl__context_init(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit);
-/* effect.c: refuses an effect that the handler being called does not declare. `type` NULL: a
+/* send.c: refuses an effect that the handler being called does not declare. `type` NULL: a
  * timeout; `name` is its name, or the destination. */
 pawl_code pawl__context_declared(pawl_context *ctx, pawl_effect_kind kind, const char *type,
                                  const char *name);
@@ -128,7 +128,7 @@ static inline pawl__content pawl__content_of(const pawl_record *record, const vo
     return (pawl__content){.type = pawl_record_type(record), .record = record, .value = value};
 }
 
-/* body.c: checks and writes type and body. A failure fails the unit. */
+/* send.c: checks and writes type and body. A failure fails the unit. */
 pawl_code pawl__body_write(pawl_context *ctx, const pawl__content *content, pawl_message *message);
 /* pawl_send_with, as a send or a reply. `options` may be NULL. */
 pawl_code pawl__context_send(pawl_context *ctx, pawl_effect_kind kind, const char *destination,

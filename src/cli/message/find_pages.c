@@ -157,9 +157,8 @@ static pawl_code scan(const pawl__find_cursor *cursor, pawl_arena *arena, page *
     bool            is_dead = cursor->place == PAWL__FIND_DEAD;
     pawl_scan_rows  rows    = {.count = 0};
     pawl_code       code    = pawl_store_scan(cursor->store, &asked, arena, &rows, error);
-    if (code == PAWL_OK)
-        take(made, rows.count, arena);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
+    take(made, code == PAWL_OK ? rows.count : 0, arena);
+    for (size_t i = 0; i < made->count; i++) {
         const pawl_scan_row *row = &rows.items[i];
         pawl__found         *to  = &made->items[i];
         *to                      = (pawl__found){.message = row->message, .number = row->number};
@@ -193,9 +192,8 @@ static pawl_code list_queue(const pawl__find_cursor *cursor, pawl_arena *arena, 
                                     .count_max  = cursor->page_rows};
     pawl_queue_messages    rows  = {.count = 0};
     pawl_code              code = pawl_store_queue_find(cursor->store, &query, arena, &rows, error);
-    if (code == PAWL_OK)
-        take(made, rows.count, arena);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+    take(made, code == PAWL_OK ? rows.count : 0, arena);
+    for (size_t i = 0; i < made->count; i++)
         made->items[i] = of_queue(&rows.items[i], cursor->queue);
     return code;
 }
@@ -206,9 +204,8 @@ static pawl_code list_outbox(const pawl__find_cursor *cursor, pawl_arena *arena,
     const pawl_outbox_query query = {.after = cursor->number, .count_max = cursor->page_rows};
     pawl_outbox_rows        rows  = {.count = 0};
     pawl_code code = pawl_store_outbox_find(cursor->store, &query, arena, &rows, error);
-    if (code == PAWL_OK)
-        take(made, rows.count, arena);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
+    take(made, code == PAWL_OK ? rows.count : 0, arena);
+    for (size_t i = 0; i < made->count; i++) {
         const pawl_outbox_row *row = &rows.items[i];
         made->items[i]             = (pawl__found){.message  = row->message,
                                                    .number   = row->id,
@@ -257,9 +254,8 @@ static pawl_code list_history(const pawl__find_cursor *cursor, pawl_arena *arena
         .is_backward = true, .after = cursor->number, .count_max = cursor->page_rows};
     pawl_event_rows rows = {.count = 0};
     pawl_code       code = pawl_store_events(cursor->store, &query, arena, &rows, error);
-    if (code == PAWL_OK)
-        take(made, rows.count, arena);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+    take(made, code == PAWL_OK ? rows.count : 0, arena);
+    for (size_t i = 0; i < made->count; i++)
         made->items[i] = of_event(&rows.items[i], arena);
     return code;
 }
@@ -277,9 +273,8 @@ static pawl_code letters_of_id(const pawl__find_cursor *cursor, pawl_arena *aren
     const pawl_dead_query query = {.message_id = cursor->message_id};
     pawl_dead_rows        rows  = {.count = 0};
     pawl_code             code  = pawl_store_dead_find(cursor->store, &query, arena, &rows, error);
-    if (code == PAWL_OK)
-        take(made, rows.count, arena);
-    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+    take(made, code == PAWL_OK ? rows.count : 0, arena);
+    for (size_t i = 0; i < made->count; i++)
         made->items[i] = (pawl__found){.message  = rows.items[i].message,
                                        .queue    = rows.items[i].queue,
                                        .endpoint = rows.items[i].endpoint};

@@ -61,8 +61,6 @@ const char *pawl__recovery_text(const pawl_recovery *row, pawl_arena *arena);
 
 /* Connects to NOTIFY_SOCKET, a path or "@NAME"; logs a warning when that fails. */
 void pawl__notify_open(void);
-/* Sends states to this socket from now on. In a child of --restart: the parent reads it and passes them on. */
-void pawl__notify_through(int socket);
 /* Sends "READY=1\nSTATUS=...", from any thread and from a signal handler. Never waits: what cannot be sent is lost. */
 void pawl__notify(const char *state);
 

@@ -99,7 +99,8 @@ void pawl__notify_open(void)
                  strerror(errno));
 }
 
-void pawl__notify_through(int socket)
+/* Sends states to this socket from now on. In a child of --restart: the parent reads it and passes them on. */
+static void notify_through(int socket)
 {
     if (manager >= 0)
         close(manager);
@@ -260,7 +261,7 @@ static void become_child(const guard *it, pid_t parent, int told)
 #endif
     if (getppid() != parent)
         _exit(pawl_code_exit(PAWL_EINTERRUPTED));
-    pawl__notify_through(told);
+    notify_through(told);
     pawl_worker_set_supervised(it->process);
     it->listen(); /* while signals are blocked */
     give_signals_back(it);

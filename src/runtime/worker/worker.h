@@ -8,7 +8,7 @@
  *                                       retry list --another worker has the saga--> claim released
  *
  *     worker.c              one step: decides what to claim, and cleans up after a failure
- *     claim.c               claims queue rows and due timeouts; sets the size of the next claim
+ *     claim.c               claims queue rows and due timeouts; sets the size of the next claim; is the queue paused?
  *     run.c                 brings every claimed unit to an end: the batch, then refused units one by one
  *     commit.h              one commit, and what its refusals mean for each unit
  *     retry_list.c          keeps units that have to run again while the batch is emptied
@@ -17,7 +17,7 @@
  *     outlived_claims.h     handlers that ran longer than their claim lasted
  *     isolation/            after a crash: batches with in-flight markers, suspects one by one
  *     rowless_batch.c       broker messages that are handled without a queue row (inbound)
- *     breaker.h, queue_pause.c                  reasons to claim nothing
+ *     breaker.h                                 when failures are a reason to claim nothing
  *     foreign_timeouts.c                        timeouts for destinations that no endpoint handles
  *
  *     create -> { step }* -> leave -> destroy
@@ -40,7 +40,7 @@
 #include "runtime/worker/saga_owners.h"
 #include "store/core/call.h"
 
-/* ---- Whether the queue is paused: queue_pause.c --------------------------------------------- */
+/* ---- Whether the queue is paused: claim.c --------------------------------------------------- */
 
 /* Time between two reads of the pause, and the sleep of a worker whose queue is paused. */
 #define PAWL__QUEUE_PAUSE_PERIOD PAWL_SECONDS(1)
@@ -193,7 +193,7 @@ void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now);
 /* claim.c: makes the worker claim nothing for `time`; no effect under a virtual clock. */
 void pawl__worker_pause(pawl__worker *worker, int64_t time);
 bool pawl__worker_is_pausing(pawl__worker *worker);
-/* queue_pause.c: reads the pause if the last read is older than the period. Several workers may read at once: none
+/* claim.c: reads the pause if the last read is older than the period. Several workers may read at once: none
  * relies on the old value, since an endpoint that was idle may have been paused for hours. */
 pawl_code pawl__queue_pause_check(pawl__worker *worker, pawl_error *error);
 
