@@ -81,6 +81,77 @@ static void without_a_defect_all_pass(void **state)
     assert_int_equal(suite_run(&broken_fixture, &options), 0);
 }
 
+/* ---- Stores that answer nothing, or no array ------------------------------ */
+
+static void lose_every_seventh_commit(edit *e)
+{
+    static unsigned commits;
+    if (++commits % 7 != 0)
+        return;
+#define DROP_KIND(name, is_refusable) e->changes.name.count = 0;
+    PAWL_CHANGE_KINDS(DROP_KIND)
+#undef DROP_KIND
+}
+
+static pawl_code claim_without_array(pawl_store *store, const pawl_queue_claim *claim,
+                                     pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl_code code = pawl__memory_driver.queue_claim(store, claim, arena, rows, error);
+    rows->items    = NULL;
+    return code;
+}
+
+static pawl_code claim_without_bodies(pawl_store *store, const pawl_queue_claim *claim,
+                                      pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl_code code = pawl__memory_driver.queue_claim(store, claim, arena, rows, error);
+    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++)
+        rows->items[i].message.body = (pawl_text){.data = NULL, .size = 5};
+    return code;
+}
+
+static pawl_code find_without_array(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                                    pawl_found *found, pawl_error *error)
+{
+    pawl_code code = pawl__memory_driver.find(store, asked, arena, found, error);
+    found->items   = NULL;
+    return code;
+}
+
+static pawl_code find_nothing(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
+                              pawl_found *found, pawl_error *error)
+{
+    (void)store, (void)asked, (void)arena, (void)error;
+    *found = (pawl_found){.count = 0};
+    return PAWL_OK;
+}
+
+static const defect empty_answers[] = {
+    {"commits lost", NULL, lose_every_seventh_commit, {.abi = 0}},
+    {"claim without an array", NULL, NULL, {.queue_claim = claim_without_array}},
+    {"claim without bodies", NULL, NULL, {.queue_claim = claim_without_bodies}},
+    {"find without an array", NULL, NULL, {.find = find_without_array}},
+    {"find of nothing", NULL, NULL, {.find = find_nothing}},
+};
+
+static void count_case(const suite_report *report, void *context)
+{
+    (void)report;
+    ++*(unsigned *)context;
+}
+
+/* All cases run to their end, and some fail. */
+static void is_survived(void **state)
+{
+    unsigned      ended   = 0;
+    suite_options options = {.seed = SEED, .report = count_case, .context = &ended};
+    broken_set(*state);
+    unsigned failed = suite_run(&broken_fixture, &options);
+    broken_set(NULL);
+    assert_int_equal(ended, suite_count(NULL));
+    assert_in_range(failed, 1, ended);
+}
+
 static void every_item_has_a_case_or_a_reason(void **state)
 {
     suite_item items[SUITE_ITEM_COUNT];
@@ -110,12 +181,14 @@ int main(void)
     static struct CMUnitTest tests[128];
     size_t                   count = 0;
     size_t all = broken_changes_count + broken_reads_count + broken_event_store_count;
-    if (all < DEFECTS_MIN || all + 2 > COUNT(tests))
+    if (all < DEFECTS_MIN || all + 2 + COUNT(empty_answers) > COUNT(tests))
         return 1;
     broken_register();
     add(tests, &count, "without_a_defect_all_pass", without_a_defect_all_pass, NULL);
     add(tests, &count, "every_item_has_a_case_or_a_reason", every_item_has_a_case_or_a_reason,
         NULL);
+    for (size_t i = 0; i < COUNT(empty_answers); i++)
+        add(tests, &count, empty_answers[i].name, is_survived, &empty_answers[i]);
     for (size_t i = 0; i < broken_changes_count; i++)
         add(tests, &count, broken_changes[i].name, is_caught, &broken_changes[i]);
     for (size_t i = 0; i < broken_reads_count; i++)

@@ -77,6 +77,12 @@ expect 1 'failed; seed' pawl conformance --store careless:slow --case 'timeout: 
 [ "$(grep -c '^pawl: case 1 of 1 takes longer than 10 s: timeout: T4 T5 ' "$work/err")" = 1 ] ||
     die "the case that takes long is not named"
 
+# A case in which the driver crashes is named, with what drops the tables.
+expect 139 '^pawl: it crashed in case 1 of 1, which counts as failed: timeout: T4 T5 ' \
+    pawl conformance --store careless:crash --case 'timeout: T4 T5 ' --prefix mine_
+grep -q '^pawl: the tables whose names begin with mine_ may be left; .* --drop ' "$work/err" ||
+    die "it does not say how to drop the tables"
+
 echo "== a store that cannot be used"
 expect 3 'pawl has none of that name, but memory, sqlite, ' pawl conformance --store nowhere://x
 expect 2 'no store: give --store' pawl conformance

@@ -5,6 +5,8 @@
  * dropped after it. At first the store must have no table with this prefix: it would be left of a
  * killed run, or belong to an application.
  *
+ * A driver that crashes ends the process: the case is named first, its tables stay.
+ *
  * At the first SIGINT or SIGTERM the case that runs ends, and its tables are dropped; a second one ends the process.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -202,6 +204,52 @@ static void watch_next(watch *w, const suite_report *begun)
     pthread_mutex_unlock(&w->mutex);
 }
 
+/* ---- A crash --------------------------------------------------------------- */
+
+static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+#define CRASH_SIGNALS (sizeof crash_signals / sizeof crash_signals[0])
+
+/* What a crash in the case that runs prints: a signal handler cannot format. */
+static struct {
+    struct sigaction before[CRASH_SIGNALS];
+    pid_t            pid; /* children of cases report to their parent, and print nothing */
+    int              size;
+    char             text[900];
+} crash;
+
+/* Names the case, and leaves the rest to the handler before this one: a core dump, a sanitizer's report. */
+static void take_crash(int signal)
+{
+    if (getpid() == crash.pid) {
+        ssize_t written = write(STDERR_FILENO, crash.text, (size_t)crash.size);
+        (void)written;
+    }
+    for (size_t i = 0; i < CRASH_SIGNALS; i++)
+        sigaction(crash_signals[i], &crash.before[i], NULL);
+    raise(signal); /* delivered when this handler returns */
+}
+
+static void crash_watch(void)
+{
+    struct sigaction action = {.sa_handler = take_crash};
+    sigemptyset(&action.sa_mask);
+    crash.pid = getpid();
+    for (size_t i = 0; i < CRASH_SIGNALS; i++)
+        sigaction(crash_signals[i], &action, &crash.before[i]);
+}
+
+static void crash_next(const suite_report *begun, const char *prefix)
+{
+    int size =
+        snprintf(crash.text, sizeof crash.text,
+                 "%spawl: it crashed in case %u of %u, which counts as failed: %s: %s\n"
+                 "pawl: the tables whose names begin with %s may be left; the same command with "
+                 "--drop drops them\n",
+                 isatty(STDERR_FILENO) ? "\r\033[K" : "", begun->number, begun->count, begun->noun,
+                 begun->name, prefix);
+    crash.size = size < (int)sizeof crash.text ? size : (int)sizeof crash.text - 1;
+}
+
 /* ---- Results -------------------------------------------------------------- */
 
 /* Results of an item over all its cases. */
@@ -258,6 +306,7 @@ static void take_begin(const suite_report *report, void *context)
 {
     results *all = context;
     watch_next(&all->watch, report);
+    crash_next(report, all->fields->at.prefix);
 }
 
 static void take_report(const suite_report *report, void *context)
@@ -423,8 +472,9 @@ static int run(const verb_fields *fields)
     suite_items_make(all->list);
     pthread_mutex_init(&all->watch.mutex, NULL);
     pthread_cond_init(&all->watch.changed, NULL);
-    bool     is_watched = pthread_create(&watcher, NULL, watch_cases, &all->watch) == 0;
-    unsigned failed     = suite_run(&fixture, &options);
+    bool is_watched = pthread_create(&watcher, NULL, watch_cases, &all->watch) == 0;
+    crash_watch();
+    unsigned failed = suite_run(&fixture, &options);
     watch_next(&all->watch, NULL);
     if (is_watched)
         pthread_join(watcher, NULL);

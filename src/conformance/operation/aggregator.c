@@ -34,8 +34,9 @@ static void insert(suite *s, pawl_store *store, const char *partition, const cha
 static pawl_leased_batch get(suite *s, pawl_store *store, const char *partition)
 {
     pawl_leased_batch rows = {.count = 9};
-    EXPECT_OK(
-        s, pawl_store_aggregator_get(store, pawl_text_of(partition), s->arena, &rows, &s->error));
+    READ_ROWS(s,
+              pawl_store_aggregator_get(store, pawl_text_of(partition), s->arena, &rows, &s->error),
+              rows);
     return rows;
 }
 
@@ -104,8 +105,8 @@ static void a_message_inserted_into_an_aggregator_keeps_its_body_byte_for_byte(s
     EXPECT_TEXT(s, rows.items[0].key, TEXT("key-1"));
     EXPECT_EQ(s, rows.items[0].at, SUITE_NOW - 3);
     pawl_flush_rows flushes = {0};
-    EXPECT_OK(s,
-              pawl_store_flush_list(b, BILLS, SUITE_NOW + 50, 10, s->arena, &flushes, &s->error));
+    READ_ROWS(s, pawl_store_flush_list(b, BILLS, SUITE_NOW + 50, 10, s->arena, &flushes, &s->error),
+              flushes);
     EXPECT_EQ(s, flushes.count, 1);
     EXPECT_EQ(s, flushes.items[0].due, SUITE_NOW + 50);
 }

@@ -59,7 +59,7 @@ static pawl_timeout_rows lease(suite *s, pawl_store *store, unsigned owner, pawl
     pawl_timeout_rows          rows    = {.count = 0};
     options.owner                      = suite_session_id(owner);
     options.size                       = size;
-    EXPECT_OK(s, pawl_store_timeout_batch(store, &options, now, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_timeout_batch(store, &options, now, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -68,7 +68,7 @@ static pawl_event_rows events_of(suite *s, pawl_store *store, const char *type)
 {
     const pawl_event_query query = {.type = pawl_text_of(type)};
     pawl_event_rows        rows;
-    EXPECT_OK(s, pawl_store_event_list(store, &query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_event_list(store, &query, s->arena, &rows, &s->error), rows);
     return rows;
 }
 

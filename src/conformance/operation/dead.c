@@ -30,8 +30,9 @@ static void add_dead_letter(suite *s, pawl_store *store, const char *id, pawl_ti
 static pawl_event_rows actions_of(suite *s, pawl_store *store, const char *id)
 {
     pawl_event_rows rows;
-    EXPECT_OK(s,
-              pawl_store_dead_actions(store, ORDERS, pawl_text_of(id), s->arena, &rows, &s->error));
+    READ_ROWS(s,
+              pawl_store_dead_actions(store, ORDERS, pawl_text_of(id), s->arena, &rows, &s->error),
+              rows);
     return rows;
 }
 
@@ -244,9 +245,10 @@ static void long_names_are_kept_apart(suite *s)
                .message = suite_message(s, long_id), .code = TEXT("X"), .error = TEXT("x"),
                .at = SUITE_NOW);
     EXPECT_OK(s, pawl_store_dead_retry(a, ORDERS, long_id, ANN, TEXT(""), SUITE_NOW, &s->error));
-    EXPECT_OK(s, pawl_store_dead_actions(a, ORDERS, long_id, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_dead_actions(a, ORDERS, long_id, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 1);
-    EXPECT_OK(s, pawl_store_dead_actions(a, TEXT("billing"), long_id, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_dead_actions(a, TEXT("billing"), long_id, s->arena, &rows, &s->error),
+              rows);
     EXPECT_EQ(s, rows.count, 0);
 }
 
@@ -271,8 +273,9 @@ static void from_a_timeout(suite *s)
         EXPECT_OK(s, pawl_store_dead_retry(a, ORDERS, message.id, ANN, TEXT(""), SUITE_NOW + 7,
                                            &s->error));
     }
-    EXPECT_OK(s,
-              pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, 0, s->arena, &timeouts, &s->error));
+    READ_ROWS(s,
+              pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, 0, s->arena, &timeouts, &s->error),
+              timeouts);
     EXPECT_EQ(s, timeouts.count, 1);
     EXPECT_TEXT(s, timeouts.items[0].saga_type, TEXT("Order"));
     EXPECT_TEXT(s, timeouts.items[0].headers, TEXT(""));
@@ -310,8 +313,9 @@ static void not_a_timeout(suite *s)
     EXPECT_OK(s, pawl_store_dead_settle(a, letters.items, letters.count, &how, SUITE_NOW + 7,
                                         &settled, &s->error));
     EXPECT_EQ(s, settled.gone_count + settled.left_count, 0);
-    EXPECT_OK(s,
-              pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, 0, s->arena, &timeouts, &s->error));
+    READ_ROWS(s,
+              pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, 0, s->arena, &timeouts, &s->error),
+              timeouts);
     EXPECT_EQ(s, timeouts.count, 0);
     pawl_queue_rows rows = suite_queue(s, a, TEXT("line"));
     EXPECT_EQ(s, rows.count, 3);
@@ -336,8 +340,9 @@ static void a_timeout_is_set_again(suite *s)
                .code = TEXT("EPERSIST"), .error = TEXT("x"), .at = SUITE_NOW);
     EXPECT_OK(
         s, pawl_store_dead_retry(a, ORDERS, message.id, ANN, TEXT(""), SUITE_NOW + 7, &s->error));
-    EXPECT_OK(s,
-              pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, 0, s->arena, &timeouts, &s->error));
+    READ_ROWS(s,
+              pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, 0, s->arena, &timeouts, &s->error),
+              timeouts);
     EXPECT_EQ(s, timeouts.count, 1);
     EXPECT_TEXT(s, timeouts.items[0].headers, TEXT("{\"a\":\"1\",\"b\":\"\xc3\xa9\"}"));
     EXPECT_TEXT(s, timeouts.items[0].correlation_id, TEXT("c-7"));
@@ -547,7 +552,7 @@ static void settle_each(suite_thread *thread)
         pawl_dead_query query = {
             .endpoint = ORDERS, .message_id = suite_printf(s, "m-%u", i), .count_max = 1};
         pawl_dead_rows found = {.count = 0};
-        EXPECT_OK(s, pawl_store_dead_find(store, &query, s->arena, &found, &s->error));
+        READ_ROWS(s, pawl_store_dead_find(store, &query, s->arena, &found, &s->error), found);
         if (found.count == 0)
             continue;
         pawl_code code =

@@ -21,15 +21,17 @@ static void insert(suite *s, pawl_store *store, unsigned number, const char *sou
 static pawl_outbox_rows find(suite *s, pawl_store *store, pawl_outbox_query query)
 {
     pawl_outbox_rows rows = {0};
-    EXPECT_OK(s, pawl_store_outbox_find(store, &query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_outbox_find(store, &query, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
 static pawl_outbox_rows claim(suite *s, pawl_store *store, pawl_time now)
 {
     pawl_outbox_rows rows = {0};
-    EXPECT_OK(s, pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, 32,
-                                         s->arena, &rows, &s->error));
+    READ_ROWS(s,
+              pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, 32, s->arena,
+                                      &rows, &s->error),
+              rows);
     return rows;
 }
 
@@ -214,8 +216,9 @@ static void a_claim_returns_one_endpoints_outbox_rows_of_a_shared_ordering_key(s
     COMMIT_ONE(s, store, outbox_add, .dispatch_id = suite_dispatch_id(2), .source = TEXT("Stay/1"),
                .version = 2, .endpoint = TEXT("other"), .destination = TEXT("billing"),
                .message = suite_message(s, TEXT("m-2")), .at = SUITE_NOW);
-    EXPECT_OK(
-        s, pawl_store_outbox_claim(store, TEXT("other"), SUITE_NOW, 9, s->arena, &rows, &s->error));
+    READ_ROWS(
+        s, pawl_store_outbox_claim(store, TEXT("other"), SUITE_NOW, 9, s->arena, &rows, &s->error),
+        rows);
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_EQ(s, rows.items[0].dispatch_id.uuid.bytes[15], 2);
 }

@@ -40,7 +40,7 @@ static pawl_code try_append(suite *s, pawl_store *store, int64_t version, size_t
 static pawl_outbox_rows find(suite *s, pawl_store *store, pawl_outbox_query query)
 {
     pawl_outbox_rows rows = {0};
-    EXPECT_OK(s, pawl_store_outbox_find(store, &query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_outbox_find(store, &query, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -288,7 +288,7 @@ static void a_projection_continues_at_its_checkpoint(suite *s)
     suite_number(s, a);
     pawl_event_rows  rows  = {0};
     pawl_event_query query = {.is_by_position = true, .after = position, .count_max = 2};
-    EXPECT_OK(s, pawl_store_events(b, &query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_events(b, &query, s->arena, &rows, &s->error), rows);
     EXPECT_ROWS(s, &rows, "Account/1@1 Account/1@2");
     EXPECT_OK(
         s, pawl_store_checkpoint_set(b, TEXT("totals"), 0, rows.items[1].position, 0, &s->error));
@@ -297,7 +297,7 @@ static void a_projection_continues_at_its_checkpoint(suite *s)
     EXPECT(s, suite_text_has(pawl_text_of(s->error.text), TEXT("totals")));
     EXPECT_CODE(s, pawl_store_checkpoint_set(a, TEXT("totals"), 2, 2, 0, &s->error), PAWL_EINVAL);
     EXPECT_OK(s, pawl_store_checkpoint_get(a, TEXT("totals"), &query.after, &s->error));
-    EXPECT_OK(s, pawl_store_events(a, &query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_events(a, &query, s->arena, &rows, &s->error), rows);
     EXPECT_ROWS(s, &rows, "Account/1@3");
 }
 

@@ -35,8 +35,10 @@ static void insert(suite *s, pawl_store *store, unsigned number, const char *sou
 static pawl_outbox_rows due(suite *s, pawl_store *store, pawl_time now)
 {
     pawl_outbox_rows rows = {0};
-    EXPECT_OK(s, pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, 32,
-                                         s->arena, &rows, &s->error));
+    READ_ROWS(s,
+              pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, 32, s->arena,
+                                      &rows, &s->error),
+              rows);
     return rows;
 }
 
@@ -304,7 +306,7 @@ static void an_attempt_whose_number_is_taken_gets_the_next_number(suite *s)
 static pawl_outbox_rows found(suite *s, pawl_store *store, const pawl_outbox_query *query)
 {
     pawl_outbox_rows rows = {0};
-    EXPECT_OK(s, pawl_store_outbox_find(store, query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_outbox_find(store, query, s->arena, &rows, &s->error), rows);
     return rows;
 }
 

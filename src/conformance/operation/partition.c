@@ -31,7 +31,7 @@ static void die(suite *s, pawl_store *store, const char *partition)
 static pawl_partition_rows list(suite *s, pawl_store *store, const pawl_partition_query *query)
 {
     pawl_partition_rows rows;
-    EXPECT_OK(s, pawl_store_partition_list(store, query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_partition_list(store, query, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -56,7 +56,7 @@ static void expect_gone(suite *s, pawl_store *store, const char *partition)
 static pawl_event_rows actions_of(suite *s, pawl_store *store, pawl_text partition)
 {
     pawl_event_rows rows;
-    EXPECT_OK(s, pawl_store_partition_actions(store, partition, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_partition_actions(store, partition, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -126,8 +126,9 @@ static void a_released_partition_is_due_and_has_no_failure(suite *s)
     EXPECT_EQ(s, row.error.size, 0);
     EXPECT_EQ(s, find(s, a, "vans/bonn").due, SUITE_NOW + PAWL_HOURS(1));
     pawl_flush_rows due;
-    EXPECT_OK(s,
-              pawl_store_flush_list(a, TEXT("vans"), SUITE_NOW + 7, 9, s->arena, &due, &s->error));
+    READ_ROWS(s,
+              pawl_store_flush_list(a, TEXT("vans"), SUITE_NOW + 7, 9, s->arena, &due, &s->error),
+              due);
     EXPECT_EQ(s, due.count, 1);
 }
 

@@ -58,7 +58,7 @@ static void pausing_a_paused_queue_keeps_the_author_of_the_first_pause(suite *s)
     EXPECT_OK(s, pawl_store_queue_resume(a, LINE, BEN, TEXT("done"), SUITE_NOW + 7, &s->error));
     EXPECT_OK(s, pawl_store_queue_resume(a, LINE, ANN, TEXT(""), SUITE_NOW + 8, &s->error));
     pawl_event_rows rows;
-    EXPECT_OK(s, pawl_store_queue_actions(a, LINE, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_queue_actions(a, LINE, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 2);
     EXPECT_TEXT(s, rows.items[0].event.type, TEXT(PAWL_QUEUE_PAUSED));
     EXPECT_EQ(s, rows.items[0].event.at, SUITE_NOW + 5);
@@ -74,7 +74,7 @@ static void the_list_of_queues_shows_which_ones_are_paused(suite *s)
     suite_send(s, a, LINE, "m-1", SUITE_NOW);
     suite_send(s, a, TEXT("other"), "m-1", SUITE_NOW);
     pause(s, a, ANN, TEXT("why not"), SUITE_NOW + 5);
-    EXPECT_OK(s, pawl_store_queue_infos(a, SUITE_NOW, s->arena, &infos, &s->error));
+    READ_ROWS(s, pawl_store_queue_infos(a, SUITE_NOW, s->arena, &infos, &s->error), infos);
     EXPECT(s, infos.count >= 2);
     for (size_t i = 0; i < infos.count; i++) {
         bool is_line = pawl_text_equal(infos.items[i].queue, LINE);

@@ -23,7 +23,7 @@ static int64_t position_of(suite *s, pawl_store *store, int64_t version)
 {
     pawl_event_rows  rows;
     pawl_event_query query = {.is_by_position = true};
-    EXPECT_OK(s, pawl_store_events(store, &query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_events(store, &query, s->arena, &rows, &s->error), rows);
     EXPECT(s, rows.count >= (size_t)version);
     return rows.items[version - 1].position;
 }
@@ -37,7 +37,7 @@ static void reach(suite *s, pawl_store *store, const char *name, int64_t from, i
 static pawl_projection_rows list(suite *s, pawl_store *store, pawl_time now)
 {
     pawl_projection_rows rows;
-    EXPECT_OK(s, pawl_store_projection_list(store, now, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_projection_list(store, now, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -209,8 +209,9 @@ static pawl_projection_row find(suite *s, pawl_store *store, const char *name)
 static pawl_event_rows actions_of(suite *s, pawl_store *store, const char *name)
 {
     pawl_event_rows rows;
-    EXPECT_OK(s,
-              pawl_store_projection_actions(store, pawl_text_of(name), s->arena, &rows, &s->error));
+    READ_ROWS(s,
+              pawl_store_projection_actions(store, pawl_text_of(name), s->arena, &rows, &s->error),
+              rows);
     return rows;
 }
 

@@ -43,7 +43,7 @@ static void set_timeout(suite *s, pawl_store *store, unsigned number, pawl_saga_
 static size_t timeout_count(suite *s, pawl_store *store, pawl_saga_id saga_id)
 {
     pawl_timeout_rows rows;
-    EXPECT_OK(s, pawl_store_timeout_list(store, saga_id, 0, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_timeout_list(store, saga_id, 0, s->arena, &rows, &s->error), rows);
     return rows.count;
 }
 
@@ -56,7 +56,8 @@ static pawl_code remove_one(suite *s, pawl_store *store, const pawl_saga_row *ro
 static pawl_event_rows actions_of(suite *s, pawl_store *store, pawl_saga_id id)
 {
     pawl_event_rows rows;
-    EXPECT_OK(s, pawl_store_saga_actions(store, ORDER(s)->type, id, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_saga_actions(store, ORDER(s)->type, id, s->arena, &rows, &s->error),
+              rows);
     return rows;
 }
 

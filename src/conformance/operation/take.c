@@ -60,7 +60,7 @@ static void messages_moved_to_the_dead_letters_can_be_retried(suite *s)
     send_three(s, a);
     EXPECT_EQ(s, take(s, a, PAWL_TAKE_DEAD_LETTER, TEXT("")), 3);
     EXPECT_TEXT(s, ids_of(s, a, LINE), TEXT(""));
-    EXPECT_OK(s, pawl_store_dead_find(a, &query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_dead_find(a, &query, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_TEXT(s, rows.items[0].queue, LINE);
     EXPECT_TEXT(s, rows.items[0].code, TEXT(PAWL_TAKE_CODE));
@@ -86,8 +86,9 @@ static void a_message_with_a_timeouts_headers_stays_a_message_as_a_dead_letter(s
     EXPECT_EQ(s, take(s, a, PAWL_TAKE_DEAD_LETTER, TEXT("")), 1);
     EXPECT_OK(s, pawl_store_dead_retry(a, LINE, message.id, ANN, TEXT(""), SUITE_NOW, &s->error));
     EXPECT_EQ(s, suite_queue(s, a, LINE).count, 1);
-    EXPECT_OK(s,
-              pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, 0, s->arena, &timeouts, &s->error));
+    READ_ROWS(s,
+              pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, 0, s->arena, &timeouts, &s->error),
+              timeouts);
     EXPECT_EQ(s, timeouts.count, 0);
 }
 
@@ -99,7 +100,7 @@ static void a_discarded_message_is_deleted_and_its_id_stays_known(suite *s)
     send_three(s, a);
     EXPECT_EQ(s, take(s, a, PAWL_TAKE_DISCARD, TEXT("")), 3);
     EXPECT_TEXT(s, ids_of(s, a, LINE), TEXT(""));
-    EXPECT_OK(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 0);
     EXPECT(s, suite_knows(s, a, LINE, TEXT("m-3")));
 }
@@ -116,7 +117,7 @@ static void a_moved_message_keeps_its_id_order_and_due_time(suite *s)
     EXPECT(s, !suite_knows(s, a, OTHER, TEXT("m-1")));
     pawl_event_rows rows;
     EXPECT_OK(s, pawl_store_queue_pause(a, LINE, ANN, TEXT(""), SUITE_NOW + 5, &s->error));
-    EXPECT_OK(s, pawl_store_queue_actions(a, LINE, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_queue_actions(a, LINE, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 2);
     EXPECT_TEXT(s, rows.items[0].event.type, TEXT(PAWL_QUEUE_PAUSED));
     EXPECT_TEXT(s, rows.items[1].event.type, TEXT(PAWL_QUEUE_MOVED));
@@ -173,7 +174,7 @@ static void a_copy_of_a_handled_message_does_not_become_a_dead_letter(suite *s)
                .outcome = PAWL_INBOX_HANDLED, .at = SUITE_NOW);
     EXPECT_EQ(s, take_counted(s, a, PAWL_TAKE_DEAD_LETTER, TEXT(""), &copies), 3);
     EXPECT_EQ(s, copies, 1);
-    EXPECT_OK(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 2);
 }
 
@@ -245,7 +246,7 @@ static void a_message_moved_to_the_dead_letters_keeps_its_attempts_and_crash_cou
                .seq = mine.items[0].seq, .due = SUITE_NOW + 7, .attempts = 3, .crashes = 2,
                .error = TEXT("no bank"), .history = TEXT("[{\"attempt\":1}]"));
     EXPECT_EQ(s, take(s, a, PAWL_TAKE_DEAD_LETTER, TEXT("")), 1);
-    EXPECT_OK(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_EQ(s, rows.items[0].attempts, 3);
     EXPECT_EQ(s, rows.items[0].crashes, 2);
@@ -286,12 +287,12 @@ static void an_operators_long_reason_is_cut_in_the_dead_letters_error(suite *s)
     int64_t seq = suite_queue(s, a, LINE).items[0].seq;
     EXPECT_OK(s, pawl_store_queue_take(a, &how, &seq, 1, SUITE_NOW, &taken, NULL, &s->error));
     EXPECT_EQ(s, taken, 1);
-    EXPECT_OK(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_dead_find(a, &all, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_EQ(s, rows.items[0].error.size, PAWL_ERROR_TEXT_SIZE_MAX);
     EXPECT(s, suite_text_has(rows.items[0].error, TEXT("purged by ann: xxx")));
     EXPECT(s, suite_text_has(rows.items[0].error, TEXT("xxx...")));
-    EXPECT_OK(s, pawl_store_queue_actions(a, LINE, s->arena, &actions, &s->error));
+    READ_ROWS(s, pawl_store_queue_actions(a, LINE, s->arena, &actions, &s->error), actions);
     EXPECT_EQ(s, actions.count, 1);
     EXPECT(s, suite_text_has(actions.items[0].event.headers, how.reason));
 }

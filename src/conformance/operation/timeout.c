@@ -31,7 +31,7 @@ static pawl_timeout_rows batch(suite *s, pawl_store *store, unsigned owner, pawl
     options.destination                = TEXT("orders");
     options.owner                      = suite_session_id(owner);
     options.size                       = size;
-    EXPECT_OK(s, pawl_store_timeout_batch(store, &options, now, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_timeout_batch(store, &options, now, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -171,7 +171,8 @@ static void a_batch_of_timeouts_leases_them_for_the_lease_time(suite *s)
     options.owner                      = suite_session_id(72);
     options.lease                      = 7;
     insert(s, a, 2, SUITE_NOW);
-    EXPECT_OK(s, pawl_store_timeout_batch(a, &options, SUITE_NOW, s->arena, &again, &s->error));
+    READ_ROWS(s, pawl_store_timeout_batch(a, &options, SUITE_NOW, s->arena, &again, &s->error),
+              again);
     EXPECT_EQ(s, again.items[0].lease_expires, SUITE_NOW + 7);
 }
 

@@ -66,7 +66,7 @@ static void dead_letters_are_listed_by_time(suite *s)
     rows = suite_dead_rows(s, a, TEXT("orders"));
     EXPECT_EQ(s, rows.count, 2);
     EXPECT_TEXT(s, rows.items[0].message.id, TEXT("m-1"));
-    EXPECT_OK(s, pawl_store_dead_list(a, TEXT(""), 2, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_dead_list(a, TEXT(""), 2, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 2);
     EXPECT_EQ(s, suite_dead_rows(s, a, TEXT("Orders")).count, 0);
 }
@@ -100,7 +100,7 @@ static pawl_text ids_of(suite *s, pawl_store *store, pawl_dead_query query)
 {
     pawl_dead_rows rows;
     pawl_text      ids = TEXT("");
-    EXPECT_OK(s, pawl_store_dead_find(store, &query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_dead_find(store, &query, s->arena, &rows, &s->error), rows);
     for (size_t i = 0; i < rows.count; i++)
         ids = suite_printf(s, "%.*s%.*s ", PAWL_TEXT_ARGS(ids),
                            PAWL_TEXT_ARGS(rows.items[i].message.id));
@@ -151,7 +151,7 @@ static void dead_letters_of_one_message_id_are_found_in_all_endpoints(suite *s)
     pawl_dead_query query   = {.message_id = TEXT("m-1")};
     for (size_t max = 0; max <= 5; max++) {
         query.count_max = max;
-        EXPECT_OK(s, pawl_store_dead_find(a, &query, s->arena, &rows, &s->error));
+        READ_ROWS(s, pawl_store_dead_find(a, &query, s->arena, &rows, &s->error), rows);
         EXPECT_EQ(s, rows.count, max == 0 || max > 4 ? 4 : max);
         for (size_t i = 0; i < rows.count; i++)
             EXPECT_TEXT(s, rows.items[i].endpoint, pawl_text_of(order[i]));

@@ -219,7 +219,7 @@ static void mark_a_message(suite *s, pawl_store *store)
     COMMIT_ONE(s, store, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = TEXT("orders"),
                .seq = seq, .due = SUITE_NOW, .crashes = 1, .error = TEXT("in hand"),
                .history = TEXT("[{\"attempt\":1}]"));
-    EXPECT_OK(s, pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_EQ(s, rows.items[0].crashes, 1);
 }
@@ -252,7 +252,7 @@ static void mark_a_flush(suite *s, pawl_store *store)
                                      .lease      = PAWL_MINUTES(5)};
     COMMIT_ONE(s, store, aggregator_add, .name = TEXT("crates"), .partition = TEXT("crates/red"),
                .key = TEXT("m-1"), .message = crate, .at = SUITE_NOW, .due = PAWL_TIME_MAX);
-    EXPECT_OK(s, pawl_store_leased_batch_claim(store, &claim, s->arena, &taken, &s->error));
+    READ_ROWS(s, pawl_store_leased_batch_claim(store, &claim, s->arena, &taken, &s->error), taken);
     EXPECT_EQ(s, taken.count, 1);
     COMMIT_ONE(s, store, event_append, .stream = TEXT(PAWL_ISOLATED_STREAMS "/crates/red"),
                .version = 1, .is_first = true,
@@ -279,7 +279,7 @@ static void a_flushs_in_flight_marker_survives_the_crash_of_its_process(suite *s
     EXPECT_OK(s, pawl_store_aggregator_counts(a, TEXT("crates/red"), &type, 1, SUITE_NOW, &gate,
                                               &s->error));
     EXPECT_EQ(s, gate.ready, 1);
-    EXPECT_OK(s, pawl_store_event_list(b, &last, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_event_list(b, &last, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_EQ(s, rows.items[0].version, 1);
     EXPECT_TEXT(s, rows.items[0].event.body, TEXT("[{\"attempt\":1}]"));
@@ -333,7 +333,7 @@ static void how_a_process_crashed_is_recorded_once_for_its_crashed_workers_only(
     EXPECT_TEXT(s, text_of(s, a, pawl_store_worker(living)), TEXT(""));
     const pawl_event_query all  = {.type = TEXT(PAWL_WORKER_CRASHED)};
     pawl_event_rows        rows = {.count = 0};
-    EXPECT_OK(s, pawl_store_events(a, &all, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_events(a, &all, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 1);
     EXPECT(s, suite_text_has(rows.items[0].event.headers, TEXT("\"by\":\"ann\"")));
     end_in_its_name(s, dead);

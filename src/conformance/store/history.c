@@ -19,7 +19,7 @@ static pawl_history_entry line_of(const char *source, const char *message, pawl_
 static pawl_history_rows find(suite *s, pawl_store *store, pawl_history_query query)
 {
     pawl_history_rows rows;
-    EXPECT_OK(s, pawl_store_history_find(store, &query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_history_find(store, &query, s->arena, &rows, &s->error), rows);
     return rows;
 }
 

@@ -25,8 +25,9 @@ static void add(suite *s, pawl_store *store, unsigned number, const char *source
 static pawl_outbox_rows claim(suite *s, pawl_store *store, pawl_time now, size_t count_max)
 {
     pawl_outbox_rows rows = {0};
-    EXPECT_OK(s,
-              pawl_store_outbox_claim(store, TEXT(""), now, count_max, s->arena, &rows, &s->error));
+    READ_ROWS(s,
+              pawl_store_outbox_claim(store, TEXT(""), now, count_max, s->arena, &rows, &s->error),
+              rows);
     return rows;
 }
 
@@ -499,7 +500,8 @@ static void outbox_rows_are_listed_by_state_and_id(suite *s)
     expect_state(s, a, PAWL_OUTBOX_PENDING, (const unsigned[]){1, 3, 5}, 3);
     pawl_outbox_rows rows = {0};
     expect_state(s, a, PAWL_OUTBOX_DISPATCHED, (const unsigned[]){2, 4}, 2);
-    EXPECT_OK(s, pawl_store_outbox_list(a, PAWL_OUTBOX_PENDING, 2, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_outbox_list(a, PAWL_OUTBOX_PENDING, 2, s->arena, &rows, &s->error),
+              rows);
     expect_numbers(s, &rows, (const unsigned[]){1, 3}, 2);
 }
 
@@ -512,11 +514,13 @@ static void claims_are_of_one_endpoint(suite *s)
     COMMIT_ONE(s, store, outbox_add, .dispatch_id = suite_dispatch_id(2), .source = TEXT("Stay/1"),
                .version = 1, .endpoint = TEXT("other"), .destination = TEXT("billing"),
                .message = suite_message(s, TEXT("m-2")), .at = SUITE_NOW);
-    EXPECT_OK(
-        s, pawl_store_outbox_claim(store, TEXT("other"), SUITE_NOW, 9, s->arena, &rows, &s->error));
+    READ_ROWS(
+        s, pawl_store_outbox_claim(store, TEXT("other"), SUITE_NOW, 9, s->arena, &rows, &s->error),
+        rows);
     expect_numbers(s, &rows, (const unsigned[]){2}, 1);
-    EXPECT_OK(
-        s, pawl_store_outbox_claim(store, TEXT("Other"), SUITE_NOW, 9, s->arena, &rows, &s->error));
+    READ_ROWS(
+        s, pawl_store_outbox_claim(store, TEXT("Other"), SUITE_NOW, 9, s->arena, &rows, &s->error),
+        rows);
     EXPECT_EQ(s, rows.count, 0);
     EXPECT(s, rows.next_attempt == PAWL_TIME_MAX);
 }

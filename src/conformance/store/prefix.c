@@ -74,7 +74,7 @@ static void expect_own(suite *s, pawl_store *store, const char *owner)
     EXPECT_EQ(s, suite_stats_of(s, store, SUITE_NOW).inbox, 1);
     EXPECT_EQ(s, suite_stats_of(s, store, SUITE_NOW).workers, 1);
     pawl_subscriptions list = {0};
-    EXPECT_OK(s, pawl_store_subscriptions(store, s->arena, &list, &s->error));
+    READ_ROWS(s, pawl_store_subscriptions(store, s->arena, &list, &s->error), list);
     EXPECT_EQ(s, list.count, 1);
     EXPECT_TEXT(s, list.items[0].type, id);
 }

@@ -165,7 +165,7 @@ static void a_retried_message_waits_for_its_due_time_and_keeps_its_queue_order(s
                               .seqs      = &seq,
                               .seq_count = 1,
                               .now       = SUITE_NOW};
-    EXPECT_OK(s, pawl_store_queue_claim(b, &again, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_queue_claim(b, &again, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"attempt\":1}]"));
     COMMIT_ONE(s, b, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = QUEUE, .seq = seq,
@@ -322,7 +322,7 @@ static pawl_queue_rows claim_seqs(suite *s, pawl_store *store, const int64_t *se
                               .seqs      = seqs,
                               .seq_count = count,
                               .now       = SUITE_NOW};
-    EXPECT_OK(s, pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -422,7 +422,7 @@ static pawl_queue_rows retried(suite *s, pawl_store *store, pawl_time after, siz
 {
     const pawl_retried_query query = {QUEUE, TEXT("type"), after, scan, count, 0};
     pawl_queue_rows          rows  = {.count = 0};
-    EXPECT_OK(s, pawl_store_queue_retried(store, &query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_queue_retried(store, &query, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -496,7 +496,7 @@ static void messages_are_listed_in_queue_order_claimed_ones_included(suite *s)
     EXPECT_EQ(s, suite_claim(s, a, QUEUE, LATE, 1).count, 1);
     pawl_queue_rows rows = suite_queue(s, b, QUEUE);
     expect_ids(s, &rows, (const char *const[]){"first", "second", "third"}, 3);
-    EXPECT_OK(s, pawl_store_queue_list(b, QUEUE, 2, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_queue_list(b, QUEUE, 2, s->arena, &rows, &s->error), rows);
     expect_ids(s, &rows, (const char *const[]){"first", "second"}, 2);
     EXPECT_EQ(s, suite_queue(s, b, TEXT("nothing")).count, 0);
 }

@@ -13,7 +13,7 @@ static pawl_text ids_of(suite *s, pawl_store *store, pawl_queue_query query)
     pawl_queue_messages found;
     pawl_text           ids = TEXT("");
     query.queue             = LINE;
-    EXPECT_OK(s, pawl_store_queue_find(store, &query, s->arena, &found, &s->error));
+    READ_ROWS(s, pawl_store_queue_find(store, &query, s->arena, &found, &s->error), found);
     for (size_t i = 0; i < found.count; i++)
         ids = suite_printf(s, "%.*s%.*s ", PAWL_TEXT_ARGS(ids),
                            PAWL_TEXT_ARGS(found.items[i].row.message.id));
@@ -56,7 +56,7 @@ static void a_page_of_queued_messages_begins_after_the_given_message(suite *s)
     pawl_queue_messages found;
     pawl_queue_query    all = {.queue = LINE};
     send_four(s, a);
-    EXPECT_OK(s, pawl_store_queue_find(a, &all, s->arena, &found, &s->error));
+    READ_ROWS(s, pawl_store_queue_find(a, &all, s->arena, &found, &s->error), found);
     pawl_queue_row second = {.due = found.items[1].row.due, .seq = found.items[1].row.seq};
     pawl_queue_row third  = {.due = found.items[2].row.due, .seq = found.items[2].row.seq};
     FOUND("m-1 m-3 ", .after = &second);
@@ -74,7 +74,7 @@ static void a_page_of_queued_messages_can_begin_among_those_of_one_due_time(suit
     pawl_queue_query    all = {.queue = LINE};
     for (size_t i = 0; i < sizeof dues / sizeof dues[0]; i++)
         suite_send(s, a, LINE, suite_printf(s, "m-%zu", i + 1).data, SUITE_NOW + dues[i]);
-    EXPECT_OK(s, pawl_store_queue_find(a, &all, s->arena, &found, &s->error));
+    READ_ROWS(s, pawl_store_queue_find(a, &all, s->arena, &found, &s->error), found);
     pawl_queue_row first = found.items[1].row, last = found.items[5].row;
     pawl_queue_row between = {.due = SUITE_NOW + 4};
     FOUND("m-2 m-3 m-4 m-5 ", .after = &first);
@@ -105,7 +105,7 @@ static void a_retried_message_is_found_with_its_error(suite *s)
     COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = LINE, .seq = seq,
                .due = SUITE_NOW + 5, .attempts = 3, .crashes = 1, .waiting_since = SUITE_NOW - 9,
                .error = TEXT("the bank is closed"), .history = TEXT("[{\"attempt\":1}]"));
-    EXPECT_OK(s, pawl_store_queue_find(b, &query, s->arena, &found, &s->error));
+    READ_ROWS(s, pawl_store_queue_find(b, &query, s->arena, &found, &s->error), found);
     EXPECT_EQ(s, found.count, 1);
     const pawl_queue_row *row = &found.items[0].row;
     EXPECT_TEXT(s, found.items[0].error, TEXT("the bank is closed"));
@@ -133,13 +133,13 @@ static void dead_letters_are_counted_by_queue(suite *s)
 {
     pawl_store      *a = suite_open(s), *b = suite_open_bare(s);
     pawl_dead_counts counts;
-    EXPECT_OK(s, pawl_store_dead_count(b, s->arena, &counts, &s->error));
+    READ_ROWS(s, pawl_store_dead_count(b, s->arena, &counts, &s->error), counts);
     EXPECT_EQ(s, counts.count, 0);
     add_dead_letter(s, a, "m-1", "line", SUITE_NOW + 3);
     add_dead_letter(s, a, "m-2", "billing", SUITE_NOW + 1);
     add_dead_letter(s, a, "m-3", "line", SUITE_NOW + 2);
     add_dead_letter(s, a, "m-4", "", SUITE_NOW + 4);
-    EXPECT_OK(s, pawl_store_dead_count(b, s->arena, &counts, &s->error));
+    READ_ROWS(s, pawl_store_dead_count(b, s->arena, &counts, &s->error), counts);
     EXPECT_EQ(s, counts.count, 3);
     EXPECT_TEXT(s, counts.items[0].queue, TEXT(""));
     EXPECT_TEXT(s, counts.items[1].queue, TEXT("billing"));
@@ -171,7 +171,7 @@ static void queues_are_listed_with_their_messages_dead_letters_and_readers(suite
     COMMIT_ONE(s, b, subscription_set, .type = TEXT("Placed"), .queue = TEXT("quiet"));
     COMMIT_ONE(s, b, subscription_set, .type = TEXT("route:bank"), .queue = TEXT("quiet"));
     COMMIT_ONE(s, b, subscription_set, .type = TEXT("inbox_retention:7"), .queue = TEXT("quiet"));
-    EXPECT_OK(s, pawl_store_queue_infos(a, SUITE_NOW + 2, s->arena, &infos, &s->error));
+    READ_ROWS(s, pawl_store_queue_infos(a, SUITE_NOW + 2, s->arena, &infos, &s->error), infos);
     EXPECT_EQ(s, infos.count, 5);
     pawl_queue_info line = info_of(s, &infos, "line");
     EXPECT_EQ(s, line.ready, 2);
@@ -194,11 +194,11 @@ static void a_queues_readers_are_found_by_the_types_that_they_handle(suite *s)
                                         SUITE_NOW, &s->error));
     COMMIT_ONE(s, a, subscription_set, .type = TEXT("Place"), .queue = TEXT("near"));
     COMMIT_ONE(s, a, subscription_set, .type = TEXT("Placed"), .queue = TEXT("line"));
-    EXPECT_OK(s, pawl_store_queue_infos(a, SUITE_NOW, s->arena, &infos, &s->error));
+    READ_ROWS(s, pawl_store_queue_infos(a, SUITE_NOW, s->arena, &infos, &s->error), infos);
     EXPECT_EQ(s, info_of(s, &infos, "line").workers, 1);
     EXPECT_EQ(s, info_of(s, &infos, "near").workers, 0);
     COMMIT_ONE(s, a, subscription_set, .type = TEXT("Placed"), .queue = TEXT("billing"));
-    EXPECT_OK(s, pawl_store_queue_infos(a, SUITE_NOW, s->arena, &infos, &s->error));
+    READ_ROWS(s, pawl_store_queue_infos(a, SUITE_NOW, s->arena, &infos, &s->error), infos);
     EXPECT_EQ(s, info_of(s, &infos, "line").workers, 0);
     EXPECT_EQ(s, info_of(s, &infos, "billing").workers, 1);
 }

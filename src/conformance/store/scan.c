@@ -16,7 +16,7 @@ static pawl_scan_rows page_of(suite *s, pawl_store *store, pawl_scan_kind kind,
                             .table     = s->tables[SUITE_MOVE],
                             .after     = before != NULL ? &before->items[before->count - 1] : NULL,
                             .count_max = count_max};
-    EXPECT_OK(s, pawl_store_scan(store, &scan, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_scan(store, &scan, s->arena, &rows, &s->error), rows);
     return rows;
 }
 

@@ -306,7 +306,7 @@ static pawl_queue_rows claim_sized(suite *s, pawl_store *store, size_t size_max)
                               .count_max = CLAIMED_MAX,
                               .now       = SUITE_NOW,
                               .size_max  = size_max};
-    EXPECT_OK(s, pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -409,18 +409,18 @@ static void a_page_of_queued_messages_ends_at_its_size_limit(suite *s)
     pawl_queue_query    query = {.queue = TEXT("orders"), .size_max = ALL_FIT};
     size_t              seen  = 0, pages;
     add_paged(s, a);
-    EXPECT_OK(s, pawl_store_queue_find(a, &query, s->arena, &page, &s->error));
+    READ_ROWS(s, pawl_store_queue_find(a, &query, s->arena, &page, &s->error), page);
     EXPECT(s, page.count == PAGED && !page.is_cut);
     for (size_t i = 0; i < page.count; i++)
         expect_row(s, &page.items[i].row.message, i);
     query.size_max  = 1;
     query.count_max = 1;
-    EXPECT_OK(s, pawl_store_queue_find(a, &query, s->arena, &page, &s->error));
+    READ_ROWS(s, pawl_store_queue_find(a, &query, s->arena, &page, &s->error), page);
     EXPECT(s, page.count == 1 && !page.is_cut);
     query.count_max = 0;
     page.is_cut     = true;
     for (pages = 0; page.is_cut; pages++) {
-        EXPECT_OK(s, pawl_store_queue_find(a, &query, s->arena, &page, &s->error));
+        READ_ROWS(s, pawl_store_queue_find(a, &query, s->arena, &page, &s->error), page);
         EXPECT(s, page.count > 0 && page.count < PAGED);
         for (size_t i = 0; i < page.count; i++)
             expect_row(s, &page.items[i].row.message, seen++);
@@ -437,12 +437,12 @@ static void a_page_of_dead_letters_ends_at_its_size_limit(suite *s)
     pawl_dead_query query = {.size_max = ALL_FIT};
     size_t          seen  = 0, pages;
     add_paged(s, a);
-    EXPECT_OK(s, pawl_store_dead_find(a, &query, s->arena, &page, &s->error));
+    READ_ROWS(s, pawl_store_dead_find(a, &query, s->arena, &page, &s->error), page);
     EXPECT(s, page.count == PAGED && !page.is_cut);
     query.size_max = 1;
     page.is_cut    = true;
     for (pages = 0; page.is_cut; pages++) {
-        EXPECT_OK(s, pawl_store_dead_find(a, &query, s->arena, &page, &s->error));
+        READ_ROWS(s, pawl_store_dead_find(a, &query, s->arena, &page, &s->error), page);
         EXPECT(s, page.count > 0 && page.count < PAGED);
         for (size_t i = 0; i < page.count; i++)
             expect_row(s, &page.items[i].message, seen++);
@@ -463,15 +463,15 @@ static void a_list_of_retried_messages_ends_at_its_size_limit(suite *s)
                                 .size_max  = ALL_FIT};
     add_paged(s, a);
     query.type = suite_message(s, TEXT("m-1")).type;
-    EXPECT_OK(s, pawl_store_queue_retried(a, &query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_queue_retried(a, &query, s->arena, &rows, &s->error), rows);
     EXPECT(s, rows.count == PAGED && !rows.is_cut);
     for (size_t i = 0; i < rows.count; i++)
         expect_row(s, &rows.items[i].message, i);
     query.size_max = 1;
-    EXPECT_OK(s, pawl_store_queue_retried(a, &query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_queue_retried(a, &query, s->arena, &rows, &s->error), rows);
     EXPECT(s, rows.count > 0 && rows.count < PAGED && rows.is_cut);
     query.count_max = 1;
-    EXPECT_OK(s, pawl_store_queue_retried(a, &query, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_queue_retried(a, &query, s->arena, &rows, &s->error), rows);
     EXPECT(s, rows.count == 1 && !rows.is_cut);
 }
 

@@ -215,12 +215,12 @@ static void a_leased_batch_can_be_limited_by_number_and_by_highest_id(suite *s)
                                        .count_max  = 2,
                                        .now        = SUITE_NOW,
                                        .lease      = SUITE_LEASE};
-    EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
+    READ_ROWS(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error), taken);
     EXPECT_EQ(s, taken.count, 2);
     EXPECT_TEXT(s, taken.items[1].key, TEXT("key-1"));
     claim.id_max    = last;
     claim.count_max = 0;
-    EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
+    READ_ROWS(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error), taken);
     EXPECT_EQ(s, taken.count, 2);
     EXPECT_TEXT(s, taken.items[0].key, TEXT("key-2"));
     EXPECT_TEXT(s, taken.items[1].key, TEXT("key-3"));
@@ -263,25 +263,25 @@ static void a_limited_leased_batch_counts_all_messages_of_unknown_types(suite *s
         add(s, a, suite_printf(s, "key-%u", i).data, sent[i]);
     int64_t fourth = suite_rows(s, a, BILLS).items[3].id;
     for (int turn = 0; turn < 2; turn++, claim.now += SUITE_LEASE) {
-        EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
+        READ_ROWS(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error), taken);
         EXPECT_EQ(s, taken.count, 2);
         EXPECT(s, taken.unresolved <= 4); /* rows after the last claimed one need not be read */
         EXPECT_TEXT(s, taken.items[0].key, TEXT("key-1"));
         EXPECT_TEXT(s, taken.items[1].key, TEXT("key-4"));
     }
     claim.id_max = fourth;
-    EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
+    READ_ROWS(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error), taken);
     EXPECT_EQ(s, taken.count, 1); /* the first leases have expired */
     EXPECT_EQ(s, taken.unresolved, 3);
     claim.id_max = 0;
     claim.types += 2;
     claim.type_count = 1;
-    EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
+    READ_ROWS(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error), taken);
     EXPECT_EQ(s, taken.count, 0);
     EXPECT_EQ(s, taken.unresolved, 6); /* all but the leased row */
     claim.type_count = 0;
     claim.now -= 1;
-    EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error));
+    READ_ROWS(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &taken, &s->error), taken);
     EXPECT_EQ(s, taken.count, 0);
     EXPECT_EQ(s, taken.unresolved, 5); /* the other lease has not expired */
 }

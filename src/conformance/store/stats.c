@@ -4,12 +4,14 @@
  */
 #include "conformance/suite/suite.h"
 
-static const pawl_queue_stats *queue_of(const pawl_stats *stats, pawl_text queue)
+/* The queue must be there. */
+static const pawl_queue_stats *queue_of(suite *s, const pawl_stats *stats, pawl_text queue)
 {
     for (size_t i = 0; i < stats->queue_count; i++)
         if (pawl_text_equal(stats->queues[i].queue, queue))
             return &stats->queues[i];
-    return NULL;
+    suite_fail(s, __FILE__, __LINE__, "the statistics do not contain queue '%.*s'",
+               PAWL_TEXT_ARGS(queue));
 }
 
 static void the_statistics_of_an_empty_store_are_zero(suite *s)
@@ -34,13 +36,11 @@ static void statistics_tell_a_queues_ready_messages_from_its_scheduled_ones(suit
     suite_send(s, a, TEXT("orders"), "m-3", SUITE_NOW + 1);
     suite_send(s, a, TEXT("billing"), "m-1", SUITE_NOW + 1);
     pawl_stats              stats = suite_stats_of(s, a, SUITE_NOW);
-    const pawl_queue_stats *queue = queue_of(&stats, TEXT("orders"));
-    EXPECT(s, queue != NULL);
+    const pawl_queue_stats *queue = queue_of(s, &stats, TEXT("orders"));
     EXPECT_EQ(s, queue->ready, 2);
     EXPECT_EQ(s, queue->scheduled, 1);
     EXPECT_EQ(s, queue->oldest, SUITE_NOW - 8);
-    queue = queue_of(&stats, TEXT("billing"));
-    EXPECT(s, queue != NULL);
+    queue = queue_of(s, &stats, TEXT("billing"));
     EXPECT_EQ(s, queue->ready, 0);
     EXPECT_EQ(s, queue->scheduled, 1);
     EXPECT_EQ(s, queue->oldest, 0);
@@ -56,8 +56,7 @@ static void statistics_tell_the_earliest_due_time_of_a_queues_messages(suite *s)
     COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = TEXT("orders"),
                .seq = first, .due = SUITE_NOW - 1, .attempts = 1);
     pawl_stats              stats = suite_stats_of(s, a, SUITE_NOW);
-    const pawl_queue_stats *queue = queue_of(&stats, TEXT("orders"));
-    EXPECT(s, queue != NULL);
+    const pawl_queue_stats *queue = queue_of(s, &stats, TEXT("orders"));
     EXPECT_EQ(s, queue->ready, 2);
     EXPECT_EQ(s, queue->oldest, SUITE_NOW - 5);
 }
@@ -86,22 +85,20 @@ static void statistics_count_messages_that_wait_for_a_delayed_retry(suite *s)
     retry_at(s, a, &rows.items[2], SUITE_NOW + 40, 2);
     retry_at(s, a, &rows.items[3], SUITE_NOW + 20, 1);
     pawl_stats              stats = suite_stats_of(s, a, SUITE_NOW);
-    const pawl_queue_stats *queue = queue_of(&stats, TEXT("orders"));
-    EXPECT(s, queue != NULL);
+    const pawl_queue_stats *queue = queue_of(s, &stats, TEXT("orders"));
     EXPECT_EQ(s, queue->scheduled, 4);
     EXPECT_EQ(s, queue->retried, 2);
     EXPECT_EQ(s, queue->retried_since, SUITE_NOW - 7);
-    queue = queue_of(&stats, TEXT("mail"));
-    EXPECT(s, queue != NULL);
+    queue = queue_of(s, &stats, TEXT("mail"));
     EXPECT_EQ(s, queue->scheduled, 1);
     EXPECT_EQ(s, queue->retried, 0);
     EXPECT_EQ(s, queue->retried_since, 0);
     stats = suite_stats_of(s, a, SUITE_NOW + 20);
-    queue = queue_of(&stats, TEXT("orders"));
+    queue = queue_of(s, &stats, TEXT("orders"));
     EXPECT_EQ(s, queue->retried, 1);
     EXPECT_EQ(s, queue->retried_since, SUITE_NOW - 7);
     stats = suite_stats_of(s, a, SUITE_NOW + 40);
-    queue = queue_of(&stats, TEXT("orders"));
+    queue = queue_of(s, &stats, TEXT("orders"));
     EXPECT_EQ(s, queue->retried, 0);
     EXPECT_EQ(s, queue->retried_since, 0);
 }

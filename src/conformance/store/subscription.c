@@ -14,7 +14,7 @@ static bool has(suite *s, pawl_store *store, const char *type, const char *queue
 {
     pawl_subscriptions list     = {0};
     bool               is_there = false;
-    EXPECT_OK(s, pawl_store_subscriptions(store, s->arena, &list, &s->error));
+    READ_ROWS(s, pawl_store_subscriptions(store, s->arena, &list, &s->error), list);
     EXPECT_EQ(s, list.count, count);
     for (size_t i = 1; i < list.count; i++)
         EXPECT(s, is_before(&list.items[i - 1], &list.items[i]));

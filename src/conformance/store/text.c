@@ -68,7 +68,8 @@ static void aggregators_keep_texts_with_quotes_backslashes_non_ascii_characters(
     EXPECT_TEXT(s, rows.items[0].name, TEXT(ODD));
     COMMIT_ONE(s, a, flush_set, .partition = TEXT(ODD "/k"), .due = SUITE_NOW, .error = TEXT(ODD));
     pawl_flush_rows flushes = {0};
-    EXPECT_OK(s, pawl_store_flush_list(a, TEXT(ODD), SUITE_NOW, 9, s->arena, &flushes, &s->error));
+    READ_ROWS(s, pawl_store_flush_list(a, TEXT(ODD), SUITE_NOW, 9, s->arena, &flushes, &s->error),
+              flushes);
     EXPECT_EQ(s, flushes.count, 1);
     EXPECT_TEXT(s, flushes.items[0].partition, TEXT(ODD "/k"));
     EXPECT_TEXT(s, flushes.items[0].error, TEXT(ODD));
@@ -78,7 +79,7 @@ static void aggregators_keep_texts_with_quotes_backslashes_non_ascii_characters(
                                      .type_count = 1,
                                      .now        = SUITE_NOW,
                                      .lease      = SUITE_LEASE};
-    EXPECT_OK(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_leased_batch_claim(a, &claim, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 1);
     COMMIT_ONE(s, a, aggregator_remove, .partition = TEXT(ODD "/k"),
                .correlation_id = sent.correlation_id);
@@ -120,7 +121,7 @@ static void all_other_rows_keep_texts_with_quotes_backslashes_non_ascii_characte
     EXPECT(s, suite_knows(s, a, TEXT(ODD), TEXT(ODD)));
     COMMIT_ONE(s, a, subscription_set, .type = TEXT(ODD), .queue = TEXT("Q" ODD));
     pawl_subscriptions list = {0};
-    EXPECT_OK(s, pawl_store_subscriptions(a, s->arena, &list, &s->error));
+    READ_ROWS(s, pawl_store_subscriptions(a, s->arena, &list, &s->error), list);
     EXPECT_EQ(s, list.count, 1);
     EXPECT_TEXT(s, list.items[0].type, TEXT(ODD));
     EXPECT_TEXT(s, list.items[0].queue, TEXT("Q" ODD));

@@ -343,7 +343,7 @@ static void a_claim_returns_timeouts_of_its_destination_or_of_all_if_none_is_nam
                               .owner     = suite_session_id(71),
                               .now       = SUITE_NOW,
                               .lease     = SUITE_LEASE};
-    EXPECT_OK(s, pawl_store_timeout_claim(a, &any, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_timeout_claim(a, &any, s->arena, &rows, &s->error), rows);
     expect_numbers(s, &rows, (const unsigned[]){4, 3, 2}, 3);
 }
 
@@ -359,8 +359,9 @@ static void a_list_of_timeouts_covers_all_destinations(suite *s)
         COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(i + 1),
                    .destination = pawl_text_of(to[i]), .due = SUITE_NOW + due[i], .is_new = true);
     for (size_t max = 0; max <= 6; max++) {
-        EXPECT_OK(
-            s, pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, max, s->arena, &rows, &s->error));
+        READ_ROWS(
+            s, pawl_store_timeout_list(a, (pawl_saga_id){{{0}}}, max, s->arena, &rows, &s->error),
+            rows);
         expect_numbers(s, &rows, order, max == 0 || max > 5 ? 5 : max);
     }
 }
@@ -376,9 +377,9 @@ static void timeouts_are_listed_by_due_time(suite *s)
     suite_claim_timeouts(s, a, 70, SUITE_NOW, 1);
     pawl_timeout_rows rows = suite_timeouts(s, a);
     expect_numbers(s, &rows, (const unsigned[]){4, 3, 2, 1}, 4);
-    EXPECT_OK(s, pawl_store_timeout_list(a, suite_saga_id(2), 0, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_timeout_list(a, suite_saga_id(2), 0, s->arena, &rows, &s->error), rows);
     expect_numbers(s, &rows, (const unsigned[]){3, 1}, 2);
-    EXPECT_OK(s, pawl_store_timeout_list(a, suite_saga_id(2), 1, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_timeout_list(a, suite_saga_id(2), 1, s->arena, &rows, &s->error), rows);
     expect_numbers(s, &rows, (const unsigned[]){3}, 1);
 }
 
@@ -401,7 +402,7 @@ static void a_page_of_timeouts_begins_after_the_given_timeout(suite *s)
         if (max > 7)
             query.saga_id = suite_saga_id(1);
         do {
-            EXPECT_OK(s, pawl_store_timeout_find(a, &query, s->arena, &rows, &s->error));
+            READ_ROWS(s, pawl_store_timeout_find(a, &query, s->arena, &rows, &s->error), rows);
             size_t left = count - at;
             expect_numbers(s, &rows, order[max > 7] + at,
                            left < query.count_max ? left : query.count_max);
@@ -433,8 +434,9 @@ static void expect_foreign(suite *s, pawl_store *store, const char *own, pawl_ti
 {
     pawl_foreign_rows rows = {.count = 0};
     pawl_text         seen = TEXT("");
-    EXPECT_OK(
-        s, pawl_store_timeout_foreign(store, pawl_text_of(own), now, s->arena, &rows, &s->error));
+    READ_ROWS(s,
+              pawl_store_timeout_foreign(store, pawl_text_of(own), now, s->arena, &rows, &s->error),
+              rows);
     for (size_t i = 0; i < rows.count; i++)
         seen = suite_printf(s, "%s%s%s:%lld", seen.data, i > 0 ? " " : "",
                             rows.items[i].destination.data,
@@ -472,7 +474,7 @@ static void a_timeout_destination_is_listed_with_its_earliest_unleased_timeout(s
     set_for(s, a, 1, "zoo", SUITE_NOW - 5);
     set_for(s, a, 2, "zoo", SUITE_NOW + 5);
     set_for(s, a, 3, "abroad", SUITE_NOW - 1);
-    EXPECT_OK(s, pawl_store_timeout_claim(a, &any, s->arena, &rows, &s->error));
+    READ_ROWS(s, pawl_store_timeout_claim(a, &any, s->arena, &rows, &s->error), rows);
     EXPECT_EQ(s, rows.count, 2);
     expect_foreign(s, b, "", SUITE_NOW + SUITE_LEASE - 1, "zoo:5");
     expect_foreign(s, b, "", SUITE_NOW + SUITE_LEASE, "abroad:-1 zoo:-5");

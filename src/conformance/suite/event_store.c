@@ -30,29 +30,17 @@ void suite_append(suite *s, pawl_store *store, const char *stream, int64_t versi
     COMMIT(&set, store);
 }
 
-/* Appends spare rows, as SPARE_COUNT of rows.c. */
-static pawl_event_row *padded(suite *s, const pawl_event_row *rows, size_t count)
-{
-    pawl_event_row *made = pawl_arena_take(s->arena, (count + 8) * sizeof *made);
-    EXPECT(s, made != NULL);
-    if (count > 0)
-        memcpy(made, rows, count * sizeof *made);
-    return made;
-}
-
 pawl_event_rows suite_events(suite *s, pawl_store *store, pawl_event_query query)
 {
     pawl_event_rows rows = {0};
-    EXPECT_OK(s, pawl_store_event_list(store, &query, s->arena, &rows, &s->error));
-    rows.items = padded(s, rows.items, rows.count);
+    READ_ROWS(s, pawl_store_event_list(store, &query, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
 pawl_stream suite_stream_read(suite *s, pawl_store *store, pawl_stream_read read)
 {
     pawl_stream stream = {0};
-    EXPECT_OK(s, pawl_store_stream_load(store, &read, 1, s->arena, &stream, &s->error));
-    stream.events = padded(s, stream.events, stream.count);
+    READ_STREAM(s, pawl_store_stream_load(store, &read, 1, s->arena, &stream, &s->error), stream);
     return stream;
 }
 

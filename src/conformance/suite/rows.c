@@ -248,20 +248,20 @@ bool suite_text_has(pawl_text text, pawl_text part)
 
 /* ---- Reads and claims that must succeed --------------------------------- */
 
-/* Spare zeroed items after the rows: a case that reads a row which a faulty driver did not return then fails, but does
- * not crash. */
-#define SPARE_COUNT 8
+#define SPARE_COUNT 8 /* zeroed rows after those that were read */
 
-static void *padded(suite *s, const void *items, size_t count, size_t size)
+void *suite_rows_padded(suite *s, const void *items, size_t count, size_t size, const char *what,
+                        const char *file, int line)
 {
     char *made = pawl_arena_take(s->arena, (count + SPARE_COUNT) * size);
-    EXPECT(s, made != NULL);
+    if (made == NULL)
+        suite_fail(s, file, line, "out of memory for %zu rows", count);
+    if (count > 0 && items == NULL)
+        suite_fail(s, file, line, "%s says %zu rows, and their array is NULL", what, count);
     if (count > 0)
         memcpy(made, items, count * size);
     return made;
 }
-
-#define PAD(s, rows) ((rows).items = padded((s), (rows).items, (rows).count, sizeof(rows).items[0]))
 
 void suite_send(suite *s, pawl_store *store, pawl_text queue, const char *id, pawl_time due)
 {
@@ -275,16 +275,14 @@ pawl_queue_rows suite_claim(suite *s, pawl_store *store, pawl_text queue, pawl_t
     pawl_queue_rows  rows  = {0};
     pawl_queue_claim claim = {
         .queue = queue, .due_max = due_max, .count_max = count_max, .now = SUITE_NOW};
-    EXPECT_OK(s, pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error));
-    PAD(s, rows);
+    READ_ROWS(s, pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
 pawl_queue_rows suite_queue(suite *s, pawl_store *store, pawl_text queue)
 {
     pawl_queue_rows rows = {0};
-    EXPECT_OK(s, pawl_store_queue_list(store, queue, 0, s->arena, &rows, &s->error));
-    PAD(s, rows);
+    READ_ROWS(s, pawl_store_queue_list(store, queue, 0, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -329,8 +327,7 @@ pawl_timeout_rows suite_timeouts(suite *s, pawl_store *store)
 {
     pawl_timeout_rows rows = {0};
     pawl_saga_id      all  = {{{0}}};
-    EXPECT_OK(s, pawl_store_timeout_list(store, all, 0, s->arena, &rows, &s->error));
-    PAD(s, rows);
+    READ_ROWS(s, pawl_store_timeout_list(store, all, 0, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -344,16 +341,14 @@ pawl_timeout_rows suite_claim_timeouts(suite *s, pawl_store *store, unsigned ses
                                 .owner       = suite_session_id(session),
                                 .now         = now,
                                 .lease       = SUITE_LEASE};
-    EXPECT_OK(s, pawl_store_timeout_claim(store, &claim, s->arena, &rows, &s->error));
-    PAD(s, rows);
+    READ_ROWS(s, pawl_store_timeout_claim(store, &claim, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
 pawl_leased_batch suite_rows(suite *s, pawl_store *store, pawl_text partition)
 {
     pawl_leased_batch rows = {0};
-    EXPECT_OK(s, pawl_store_aggregator_get(store, partition, s->arena, &rows, &s->error));
-    PAD(s, rows);
+    READ_ROWS(s, pawl_store_aggregator_get(store, partition, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -370,8 +365,7 @@ pawl_leased_batch suite_snapshot_of(suite *s, pawl_store *store, pawl_text parti
                                      .type_count = 2,
                                      .now        = now,
                                      .lease      = SUITE_LEASE};
-    EXPECT_OK(s, pawl_store_leased_batch_claim(store, &claim, s->arena, &rows, &s->error));
-    PAD(s, rows);
+    READ_ROWS(s, pawl_store_leased_batch_claim(store, &claim, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -386,8 +380,7 @@ pawl_aggregator_counts suite_counts(suite *s, pawl_store *store, pawl_text parti
 pawl_outbox_rows suite_outbox_rows(suite *s, pawl_store *store, pawl_outbox_state state)
 {
     pawl_outbox_rows rows = {0};
-    EXPECT_OK(s, pawl_store_outbox_list(store, state, 0, s->arena, &rows, &s->error));
-    PAD(s, rows);
+    READ_ROWS(s, pawl_store_outbox_list(store, state, 0, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -411,16 +404,14 @@ void suite_outbox_settle(suite *s, pawl_store *store, unsigned number, pawl_atte
 pawl_attempt_rows suite_attempts(suite *s, pawl_store *store, int64_t id)
 {
     pawl_attempt_rows rows = {0};
-    EXPECT_OK(s, pawl_store_outbox_attempts(store, id, s->arena, &rows, &s->error));
-    PAD(s, rows);
+    READ_ROWS(s, pawl_store_outbox_attempts(store, id, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
 pawl_dead_rows suite_dead_rows(suite *s, pawl_store *store, pawl_text endpoint)
 {
     pawl_dead_rows rows = {0};
-    EXPECT_OK(s, pawl_store_dead_list(store, endpoint, 0, s->arena, &rows, &s->error));
-    PAD(s, rows);
+    READ_ROWS(s, pawl_store_dead_list(store, endpoint, 0, s->arena, &rows, &s->error), rows);
     return rows;
 }
 
@@ -429,8 +420,7 @@ pawl_stream suite_stream(suite *s, pawl_store *store, pawl_text stream,
 {
     pawl_stream      found = {0};
     pawl_stream_read read  = {.stream = stream, .snapshot_version_max = snapshot_version_max};
-    EXPECT_OK(s, pawl_store_stream_load(store, &read, 1, s->arena, &found, &s->error));
-    found.events = padded(s, found.events, found.count, sizeof found.events[0]);
+    READ_STREAM(s, pawl_store_stream_load(store, &read, 1, s->arena, &found, &s->error), found);
     return found;
 }
 

@@ -46,6 +46,8 @@ void suite_expect_integer(suite *s, int64_t actual, int64_t expected, const char
 void suite_expect_text(suite *s, pawl_text actual, pawl_text expected, const char *what,
                        const char *file, int line)
 {
+    if (actual.data == NULL && actual.size > 0)
+        suite_fail(s, file, line, "%s has %zu bytes, and their pointer is NULL", what, actual.size);
     if (pawl_text_equal(actual, expected))
         return;
     size_t at = 0;

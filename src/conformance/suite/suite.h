@@ -113,6 +113,16 @@ void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const cha
 #define EXPECT_CODE(s, call, expected) \
     suite_expect_code((s), (call), (expected), #call, __FILE__, __LINE__)
 #define EXPECT_OK(s, call) EXPECT_CODE(s, call, PAWL_OK)
+/* A call that reads rows into `rows` and must succeed. The rows may then be read without a look at their count: after
+ * the last one are zeroed rows, so that the case of a driver that returns too few fails, and does not crash. */
+#define READ_ROWS(s, call, rows) SUITE__ARRAY(s, call, #call, (rows).items, (rows).count)
+#define READ_STREAM(s, call, stream) SUITE__ARRAY(s, call, #call, (stream).events, (stream).count)
+#define SUITE__ARRAY(s, call, text, items, count)                       \
+    (suite_expect_code((s), (call), PAWL_OK, text, __FILE__, __LINE__), \
+     (items) =                                                          \
+         suite_rows_padded((s), (items), (count), sizeof *(items), text, __FILE__, __LINE__))
+void *suite_rows_padded(suite *s, const void *items, size_t count, size_t size, const char *what,
+                        const char *file, int line);
 
 /* ---- Handles ------------------------------------------------------------ */
 

@@ -91,8 +91,13 @@ pawl_code pawl__store_call_done(pawl_store *store, pawl_code code, const pawl_er
 }
 
 pawl_code pawl__store_call_fits(const pawl_store *store, pawl_code code, const char *name,
-                                size_t count, size_t count_max, pawl_error *error)
+                                const void *items, size_t count, size_t count_max,
+                                pawl_error *error)
 {
+    if (code == PAWL_OK && count > 0 && items == NULL)
+        return pawl_error_set(error, PAWL_EPERSIST,
+                              "driver '%s': %s answered %zu rows, and their array is NULL",
+                              store->ops->scheme, name, count);
     if (code != PAWL_OK || count_max == 0 || count <= count_max)
         return code;
     return pawl_error_set(error, PAWL_EPERSIST, "driver '%s': %s answered %zu rows, limit %zu",
@@ -202,7 +207,8 @@ pawl_code pawl_store_queue_claim(pawl_store *store, const pawl_queue_claim *clai
 {
     *rows          = no_messages;
     pawl_code code = PAWL__CALL(queue_claim, claim, arena, rows);
-    code = pawl__store_call_fits(store, code, "queue_claim", rows->count, claim->count_max, error);
+    code           = pawl__store_call_fits(store, code, "queue_claim", rows->items, rows->count,
+                                           claim->count_max, error);
     return PAWL__CALL_END(code, rows, no_messages);
 }
 
@@ -217,8 +223,8 @@ pawl_code pawl_store_timeout_claim(pawl_store *store, const pawl_timeout_claim *
         code = pawl_error_set(error, PAWL_EINVAL, "claim of timeouts: the owner is zero");
     if (code == PAWL_OK)
         code = store->ops->timeout_claim(store, claim, arena, rows, error);
-    code =
-        pawl__store_call_fits(store, code, "timeout_claim", rows->count, claim->count_max, error);
+    code = pawl__store_call_fits(store, code, "timeout_claim", rows->items, rows->count,
+                                 claim->count_max, error);
     return PAWL__CALL_END(code, rows, no_timeouts);
 }
 
@@ -254,8 +260,8 @@ pawl_code pawl_store_leased_batch_claim(pawl_store *store, const pawl_leased_bat
         code = check_snapshot(claim, error);
     if (code == PAWL_OK)
         code = store->ops->leased_batch_claim(store, claim, arena, leased, error);
-    code = pawl__store_call_fits(store, code, "leased_batch_claim", leased->count, claim->count_max,
-                                 error);
+    code = pawl__store_call_fits(store, code, "leased_batch_claim", leased->items, leased->count,
+                                 claim->count_max, error);
     return PAWL__CALL_END(code, leased, no_snapshot);
 }
 
@@ -265,7 +271,8 @@ pawl_code pawl_store_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_ti
 {
     *rows          = no_outbox;
     pawl_code code = PAWL__CALL(outbox_claim, endpoint, now, count_max, arena, rows);
-    code = pawl__store_call_fits(store, code, "outbox_claim", rows->count, count_max, error);
+    code = pawl__store_call_fits(store, code, "outbox_claim", rows->items, rows->count, count_max,
+                                 error);
     return PAWL__CALL_END(code, rows, no_outbox);
 }
 

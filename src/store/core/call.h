@@ -70,9 +70,10 @@ pawl__handle_state *pawl__store_state_of(pawl_store *store);
     } while (false)
 
 /* Returns `code`, or PAWL_EPERSIST if the driver returned more rows than asked for, since callers have no room for
- * them. count_max 0: no limit. */
+ * them, or a count without an array. count_max 0: no limit. */
 pawl_code pawl__store_call_fits(const pawl_store *store, pawl_code code, const char *name,
-                                size_t count, size_t count_max, pawl_error *error);
+                                const void *items, size_t count, size_t count_max,
+                                pawl_error *error);
 
 /* ---- Operations ---------------------------------------------------------- */
 

@@ -45,7 +45,8 @@ static pawl_code find(pawl_store *store, const char *name, const pawl_find *aske
         code = check(asked, error);
     if (code == PAWL_OK)
         code = find_kind(store, name, &sized, arena, &found, error);
-    code = pawl__store_call_fits(store, code, name, found.count, (size_t)asked->limit, error);
+    code = pawl__store_call_fits(store, code, name, found.items, found.count, (size_t)asked->limit,
+                                 error);
     (void)PAWL__CALL_END(code, &found, nothing);
     memcpy(items, &found.items, sizeof found.items);
     *count = found.count;

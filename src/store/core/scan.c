@@ -84,6 +84,7 @@ pawl_code pawl_store_scan(pawl_store *store, const pawl_scan *scan, pawl_arena *
         code = check(scan, error);
     if (code == PAWL_OK)
         code = store->ops->scan(store, scan, arena, rows, error);
-    code = pawl__store_call_fits(store, code, "scan", rows->count, scan->count_max, error);
+    code = pawl__store_call_fits(store, code, "scan", rows->items, rows->count, scan->count_max,
+                                 error);
     return PAWL__CALL_END(code, rows, none);
 }
