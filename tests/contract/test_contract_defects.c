@@ -152,6 +152,40 @@ static void is_survived(void **state)
     assert_in_range(failed, 1, ended);
 }
 
+/* ---- What a failure says --------------------------------------------------- */
+
+static pawl_code reap_with_unknown_code(pawl_store *store, pawl_time now, int64_t *count,
+                                        pawl_error *error)
+{
+    (void)store, (void)now, (void)count;
+    return pawl_error_set(error, (pawl_code)9999, "the reaper sleeps");
+}
+
+static void expect_readable(const suite_report *report, void *context)
+{
+    unsigned *failed = context;
+    if (report->result != SUITE_FAIL || strcmp(report->noun, "timeout") != 0)
+        return;
+    ++*failed;
+    assert_int_equal(strncmp(report->reason, "src/conformance/", 16), 0);
+    assert_non_null(strstr(report->reason, "pawl_store_timeout_reap("));
+    assert_non_null(strstr(report->reason, "SUITE_NOW"));
+    assert_non_null(strstr(report->reason, " is code 9999, expected OK: the reaper sleeps"));
+}
+
+static void a_failure_names_file_source_text_and_unknown_code(void **state)
+{
+    static const defect no_reaper = {.ops = {.timeout_reap = reap_with_unknown_code}};
+    unsigned            failed    = 0;
+    suite_options       options   = {
+                .filter = "timeout: T14 ", .seed = SEED, .report = expect_readable, .context = &failed};
+    (void)state;
+    broken_set(&no_reaper);
+    assert_int_not_equal(suite_run(&broken_fixture, &options), 0);
+    broken_set(NULL);
+    assert_int_not_equal(failed, 0);
+}
+
 static void every_item_has_a_case_or_a_reason(void **state)
 {
     suite_item items[SUITE_ITEM_COUNT];
@@ -181,12 +215,14 @@ int main(void)
     static struct CMUnitTest tests[128];
     size_t                   count = 0;
     size_t all = broken_changes_count + broken_reads_count + broken_event_store_count;
-    if (all < DEFECTS_MIN || all + 2 + COUNT(empty_answers) > COUNT(tests))
+    if (all < DEFECTS_MIN || all + 3 + COUNT(empty_answers) > COUNT(tests))
         return 1;
     broken_register();
     add(tests, &count, "without_a_defect_all_pass", without_a_defect_all_pass, NULL);
     add(tests, &count, "every_item_has_a_case_or_a_reason", every_item_has_a_case_or_a_reason,
         NULL);
+    add(tests, &count, "a_failure_names_file_source_text_and_unknown_code",
+        a_failure_names_file_source_text_and_unknown_code, NULL);
     for (size_t i = 0; i < COUNT(empty_answers); i++)
         add(tests, &count, empty_answers[i].name, is_survived, &empty_answers[i]);
     for (size_t i = 0; i < broken_changes_count; i++)

@@ -70,7 +70,7 @@ grep -qE '^T5 +fail +[1-9]' "$work/out" || die "T5 did not fail"
 grep -qE '^A1 +pass' "$work/out" || die "A1 did not pass"
 expect 1 'failed; seed' pawl conformance --store careless: --case 'T5 ' --json
 is_json || die "not one object a line"
-grep -q '"item":"T5",.*"result":"fail","reason":"store/timeout.c' "$work/out" || die "no reason"
+grep -q '"item":"T5",.*"result":"fail","reason":"src/conformance/store/timeout.c' "$work/out" || die "no reason"
 
 # The one case that takes long is named before it ends.
 expect 1 'failed; seed' pawl conformance --store careless:slow --case 'timeout: T4 T5 '

@@ -349,7 +349,7 @@ static void a_nul_in_a_text_is_refused_and_the_error_names_the_field(suite *s)
             !suite_text_has(said, TEXT("NUL")))
             suite_fail(s, __FILE__, __LINE__,
                        "NUL in %s: expected EINVAL naming the field, got %s: %s", path.data,
-                       pawl_code_name(code), s->error.text);
+                       suite_code_name(s, code), s->error.text);
         EXPECT(s, !suite_knows(s, a, TEXT("suite"), TEXT("beside")));
     }
 }

@@ -176,7 +176,10 @@ pawl_code suite_try(suite_set *set, pawl_store *store, pawl_refusals *refused)
     set->s->error  = (pawl_error)PAWL_ERROR_INIT;
     pawl_code code = pawl_store_commit(store, &set->changes, refused, &set->s->error);
     if (code != PAWL_OK)
-        EXPECT(set->s, set->s->error.text[0] != '\0');
+        if (set->s->error.text[0] == '\0')
+            suite_fail(set->s, __FILE__, __LINE__,
+                       "the commit that failed with %s has no error text",
+                       suite_code_name(set->s, code));
     return code;
 }
 
@@ -187,7 +190,8 @@ void suite_commit_at(suite_set *set, pawl_store *store, const char *file, int li
     if (refused.count > 0)
         suite_fail(set->s, file, line, "%s of unit %u was refused: %s: %.*s",
                    pawl_change_kind_name(refused.items[0].kind), (unsigned)refused.items[0].unit,
-                   pawl_code_name(refused.items[0].reason), PAWL_TEXT_ARGS(refused.items[0].text));
+                   suite_code_name(set->s, refused.items[0].reason),
+                   PAWL_TEXT_ARGS(refused.items[0].text));
 }
 
 pawl_refusals suite_refused_at(suite_set *set, pawl_store *store, const char *file, int line)
@@ -226,7 +230,7 @@ void suite_refuse_at(suite_set *set, pawl_store *store, pawl_code reason, const 
     suite_expect_integer(set->s, only->group, 0, "the refused group", file, line);
     if (only->reason != reason)
         suite_fail(set->s, file, line, "refused with %s, expected %s: %.*s",
-                   pawl_code_name(only->reason), pawl_code_name(reason),
+                   suite_code_name(set->s, only->reason), pawl_code_name(reason),
                    PAWL_TEXT_ARGS(only->text));
 }
 

@@ -129,7 +129,7 @@ static void run_guarded(suite *s, const suite_case *item)
 static void note_failure(suite *s, const char *what, pawl_code code)
 {
     if (code != PAWL_OK && s->failure[0] == '\0')
-        snprintf(s->failure, sizeof s->failure, "%s: %s: %s", what, pawl_code_name(code),
+        snprintf(s->failure, sizeof s->failure, "%s: %s: %s", what, suite_code_name(s, code),
                  s->error.text);
 }
 

@@ -10,14 +10,14 @@
 
 /* ---- Expectations ------------------------------------------------------- */
 
-/* Keeps the folder: the suite has store/saga.c and operation/saga.c. */
+/* Begins in the folder of the sources, wherever they were built. */
 static const char *file_name(const char *path)
 {
-    const char *name = path + strlen(path);
-    for (int slashes = 0; name > path; name--)
-        if (name[-1] == '/' && ++slashes == 2)
-            break;
-    return name;
+    const char *folder = "src/conformance/";
+    const char *name   = NULL;
+    for (const char *at = path; (at = strstr(at, folder)) != NULL; at++)
+        name = at;
+    return name != NULL ? name : path;
 }
 
 void suite_fail(suite *s, const char *file, int line, const char *format, ...)
@@ -59,12 +59,18 @@ void suite_expect_text(suite *s, pawl_text actual, pawl_text expected, const cha
                expected.size, (int)(expected.size < 200 ? expected.size : 200), expected.data, at);
 }
 
+const char *suite_code_name(suite *s, pawl_code code)
+{
+    const char *name = pawl_code_name(code);
+    return strcmp(name, "?") != 0 ? name : suite_printf(s, "code %d", (int)code).data;
+}
+
 void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const char *what,
                        const char *file, int line)
 {
     if (actual != expected)
-        suite_fail(s, file, line, "%s is %s, expected %s%s%s", what, pawl_code_name(actual),
-                   pawl_code_name(expected), actual != PAWL_OK ? ": " : "",
+        suite_fail(s, file, line, "%s is %s, expected %s%s%s", what, suite_code_name(s, actual),
+                   suite_code_name(s, expected), actual != PAWL_OK ? ": " : "",
                    actual != PAWL_OK ? s->error.text : "");
 }
 

@@ -102,6 +102,8 @@ void suite_expect_text(suite *s, pawl_text actual, pawl_text expected, const cha
                        const char *file, int line);
 void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const char *what,
                        const char *file, int line);
+/* Name of the code; of an unknown one its number. */
+const char *suite_code_name(suite *s, pawl_code code);
 
 #define EXPECT(s, condition) \
     ((condition) ? (void)0 : suite_fail((s), __FILE__, __LINE__, "expected: %s", #condition))
@@ -112,7 +114,8 @@ void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const cha
 /* `call` must pass &s->error, whose text is shown if the code differs. */
 #define EXPECT_CODE(s, call, expected) \
     suite_expect_code((s), (call), (expected), #call, __FILE__, __LINE__)
-#define EXPECT_OK(s, call) EXPECT_CODE(s, call, PAWL_OK)
+/* Not by EXPECT_CODE: the failure shows the call as the case writes it, without its macros expanded. */
+#define EXPECT_OK(s, call) suite_expect_code((s), (call), PAWL_OK, #call, __FILE__, __LINE__)
 /* A call that reads rows into `rows` and must succeed. The rows may then be read without a look at their count: after
  * the last one are zeroed rows, so that the case of a driver that returns too few fails, and does not crash. */
 #define READ_ROWS(s, call, rows) SUITE__ARRAY(s, call, #call, (rows).items, (rows).count)
