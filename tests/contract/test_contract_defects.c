@@ -8,6 +8,8 @@
 #include "contract/broken_store.h"
 #include "support/tests.h"
 
+#include <stdatomic.h>
+
 #define DEFECTS_MIN 20
 #define SEED 1
 
@@ -81,7 +83,7 @@ static void without_a_defect_all_pass(void **state)
     assert_int_equal(suite_run(&broken_fixture, &options), 0);
 }
 
-/* ---- Stores that answer nothing, or no array ------------------------------ */
+/* ---- Stores whose answers could crash a case, or let it run for ever ------------------------------ */
 
 static void lose_every_seventh_commit(edit *e)
 {
@@ -126,11 +128,25 @@ static pawl_code find_nothing(pawl_store *store, const pawl_find *asked, pawl_ar
     return PAWL_OK;
 }
 
-static const defect empty_answers[] = {
+/* Every update conflicts. */
+static pawl_code load_before_last(pawl_store *store, const pawl_saga_table *table,
+                                  pawl_saga_key key, const pawl_value *values, size_t count,
+                                  pawl_saga_lock lock, pawl_arena *arena, pawl_saga_row *rows,
+                                  pawl_error *error)
+{
+    pawl_code code =
+        pawl__memory_driver.saga_load(store, table, key, values, count, lock, arena, rows, error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        rows[i].version -= rows[i].version > 1;
+    return code;
+}
+
+static const defect wrong_answers[] = {
     {"commits lost", NULL, lose_every_seventh_commit, {.abi = 0}},
     {"claim without an array", NULL, NULL, {.queue_claim = claim_without_array}},
     {"claim without bodies", NULL, NULL, {.queue_claim = claim_without_bodies}},
     {"find without an array", NULL, NULL, {.find = find_without_array}},
+    {"old versions of sagas", NULL, NULL, {.saga_load = load_before_last}},
     {"find of nothing", NULL, NULL, {.find = find_nothing}},
 };
 
@@ -186,6 +202,40 @@ static void a_failure_names_file_source_text_and_unknown_code(void **state)
     assert_int_not_equal(failed, 0);
 }
 
+/* ---- The end of a run ------------------------------------------------------- */
+
+typedef struct end_after {
+    atomic_int calls; /* false for so many */
+    char       reason[200];
+} end_after;
+
+static bool is_ended(void *context)
+{
+    end_after *after = context;
+    return atomic_fetch_sub(&after->calls, 1) <= 0;
+}
+
+static void keep_reason(const suite_report *report, void *context)
+{
+    end_after *after = context;
+    snprintf(after->reason, sizeof after->reason, "%s", report->reason);
+}
+
+static void a_run_that_is_ended_ends_in_its_case_too(void **state)
+{
+    end_after     after   = {.calls = 20};
+    suite_options options = {.filter  = "S9 writers that retry",
+                             .seed    = SEED,
+                             .report  = keep_reason,
+                             .is_over = is_ended,
+                             .context = &after};
+    (void)state;
+    broken_set(NULL);
+    assert_int_equal(suite_count(options.filter), 1);
+    assert_int_equal(suite_run(&broken_fixture, &options), 1);
+    assert_non_null(strstr(after.reason, "the run was ended in this case"));
+}
+
 static void every_item_has_a_case_or_a_reason(void **state)
 {
     suite_item items[SUITE_ITEM_COUNT];
@@ -215,7 +265,7 @@ int main(void)
     static struct CMUnitTest tests[128];
     size_t                   count = 0;
     size_t all = broken_changes_count + broken_reads_count + broken_event_store_count;
-    if (all < DEFECTS_MIN || all + 3 + COUNT(empty_answers) > COUNT(tests))
+    if (all < DEFECTS_MIN || all + 4 + COUNT(wrong_answers) > COUNT(tests))
         return 1;
     broken_register();
     add(tests, &count, "without_a_defect_all_pass", without_a_defect_all_pass, NULL);
@@ -223,8 +273,10 @@ int main(void)
         NULL);
     add(tests, &count, "a_failure_names_file_source_text_and_unknown_code",
         a_failure_names_file_source_text_and_unknown_code, NULL);
-    for (size_t i = 0; i < COUNT(empty_answers); i++)
-        add(tests, &count, empty_answers[i].name, is_survived, &empty_answers[i]);
+    add(tests, &count, "a_run_that_is_ended_ends_in_its_case_too",
+        a_run_that_is_ended_ends_in_its_case_too, NULL);
+    for (size_t i = 0; i < COUNT(wrong_answers); i++)
+        add(tests, &count, wrong_answers[i].name, is_survived, &wrong_answers[i]);
     for (size_t i = 0; i < broken_changes_count; i++)
         add(tests, &count, broken_changes[i].name, is_caught, &broken_changes[i]);
     for (size_t i = 0; i < broken_reads_count; i++)

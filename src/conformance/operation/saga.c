@@ -195,13 +195,18 @@ typedef struct counter_race {
     unsigned rounds;
 } counter_race;
 
+#define TRIES_MAX 2000
+
 /* Increments a counter `rounds` times; after a conflict loads it again. */
 static void add_up(suite_thread *thread)
 {
     suite              *s     = thread->s;
     const counter_race *race  = thread->context;
     pawl_store         *store = suite_open(s);
-    for (unsigned done = 0; done < race->rounds;) {
+    for (unsigned done = 0, tries = 0; done < race->rounds; tries++) {
+        if (tries == TRIES_MAX)
+            suite_fail(s, __FILE__, __LINE__, "of %d updates %u were applied, expected %u: %s",
+                       TRIES_MAX, done, race->rounds, s->error.text);
         pawl_saga_row row   = find(s, store, "order-1");
         pawl_text     data  = suite_compact(s, row.data);
         unsigned      value = 0;

@@ -191,8 +191,7 @@ static void append_in_handler_transaction(suite *s, pawl_store *by, const char *
 {
     suite_set set = suite_changes(s);
     suite_add_events(&set, pawl_text_of(stream), 0, count);
-    EXPECT_OK(s, pawl_store_enlist(by, pawl_store_native(by, pawl_store_native_type(by)),
-                                   &set.changes, &s->error));
+    suite_enlist(&set, by);
 }
 
 /* Seqs are assigned by the insert, but commits end in another order: the event that was inserted first commits last,

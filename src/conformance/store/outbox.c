@@ -561,8 +561,7 @@ static void late_commit(suite *s)
     suite_need_overlap(s, a);
     EXPECT_OK(s, pawl_store_handler_transaction_begin(slow, &s->error));
     put(&late, 1, SOURCE, 1, 0);
-    EXPECT_OK(s, pawl_store_enlist(slow, pawl_store_native(slow, pawl_store_native_type(slow)),
-                                   &late.changes, &s->error));
+    suite_enlist(&late, slow);
     for (unsigned round = 0; round < 4; round++) {
         commit_others(s, a, round);
         deliver_others(s, a);

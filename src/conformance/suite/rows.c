@@ -170,6 +170,13 @@ void suite_unit(suite_set *set, uint32_t unit, uint32_t group)
 PAWL_CHANGE_KINDS(SUITE__KIND)
 #undef SUITE__KIND
 
+void suite_enlist(suite_set *set, pawl_store *store)
+{
+    suite *s      = set->s;
+    void  *native = pawl_store_native(store, pawl_store_native_type(store));
+    EXPECT_OK(s, pawl_store_enlist(store, native, &set->changes, &s->error));
+}
+
 pawl_code suite_try(suite_set *set, pawl_store *store, pawl_refusals *refused)
 {
     *refused       = (pawl_refusals){.arena = set->s->arena};
@@ -440,10 +447,4 @@ pawl_stats suite_stats_of(suite *s, pawl_store *store, pawl_time now)
     pawl_stats stats = PAWL_STATS_INIT;
     EXPECT_OK(s, pawl_store_stats(store, now, s->arena, &stats, &s->error));
     return stats;
-}
-
-void suite_need_overlap(suite *s, const pawl_store *store)
-{
-    if ((pawl_store_promises(store) & PAWL_STORE_ROW_LOCKS) == 0)
-        suite_not_applicable(s, "the store runs one transaction at a time: commits do not overlap");
 }

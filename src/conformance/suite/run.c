@@ -166,16 +166,19 @@ static void run_at(const suite_fixture *fixture, case_run *run, const suite_case
 }
 
 /* `reason`: why the case did not pass. */
-static suite_result run_case(const suite_fixture *fixture, const suite_case *item, unsigned number,
-                             uint64_t seed, char *reason, size_t reason_size)
+static suite_result run_case(const suite_fixture *fixture, const suite_options *options,
+                             const suite_case *item, unsigned number, char *reason,
+                             size_t reason_size)
 {
-    case_run run = {.s = {.arena  = pawl_arena_create(0),
-                          .rounds = fixture->rounds != 0 ? fixture->rounds : SUITE_ROUNDS}};
+    case_run run = {.s = {.arena   = pawl_arena_create(0),
+                          .is_over = options->is_over,
+                          .context = options->context,
+                          .rounds  = fixture->rounds != 0 ? fixture->rounds : SUITE_ROUNDS}};
     if (run.s.arena == NULL) {
         snprintf(reason, reason_size, "out of memory");
         return SUITE_FAIL;
     }
-    run_at(fixture, &run, item, number, seed);
+    run_at(fixture, &run, item, number, options->seed);
     pawl_arena_destroy(run.s.arena);
     bool is_left = run.s.failure[0] == '\0' && run.s.not_applicable != NULL;
     snprintf(reason, reason_size, "%s", is_left ? run.s.not_applicable : run.s.failure);
@@ -222,7 +225,7 @@ unsigned suite_run(const suite_fixture *fixture, const suite_options *options)
                                    .count  = count};
             if (options->begin != NULL)
                 options->begin(&report, options->context);
-            report.result = run_case(fixture, item, number, options->seed, reason, sizeof reason);
+            report.result = run_case(fixture, options, item, number, reason, sizeof reason);
             report.reason = reason;
             failed += report.result == SUITE_FAIL;
             options->report(&report, options->context);

@@ -71,12 +71,13 @@ typedef struct suite_report {
 typedef void suite_report_fn(const suite_report *report, void *context);
 
 typedef struct suite_options {
-    const char      *filter;        /* runs cases whose "noun: name" contains it; NULL: all */
-    uint64_t         seed;          /* of the random cases */
-    unsigned         one_of;        /* runs one of so many cases, selected by the seed; 0: all */
-    suite_report_fn *report;        /* after each case */
-    suite_report_fn *begin;         /* before each case, without a result; or NULL */
-    bool (*is_over)(void *context); /* before each case: true ends the run; or NULL */
+    const char      *filter; /* runs cases whose "noun: name" contains it; NULL: all */
+    uint64_t         seed;   /* of the random cases */
+    unsigned         one_of; /* runs one of so many cases, selected by the seed; 0: all */
+    suite_report_fn *report; /* after each case */
+    suite_report_fn *begin;  /* before each case, without a result; or NULL */
+    bool (*is_over)(
+        void *context); /* before each case, and in it, by any thread: true ends the run; or NULL */
     void *context;
 } suite_options;
 

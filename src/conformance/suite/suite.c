@@ -68,6 +68,8 @@ const char *suite_code_name(suite *s, pawl_code code)
 void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const char *what,
                        const char *file, int line)
 {
+    if (s->is_over != NULL && s->is_over(s->context))
+        suite_fail(s, file, line, "the run was ended in this case");
     if (actual != expected)
         suite_fail(s, file, line, "%s is %s, expected %s%s%s", what, suite_code_name(s, actual),
                    suite_code_name(s, expected), actual != PAWL_OK ? ": " : "",
@@ -77,6 +79,7 @@ void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const cha
 /* ---- Handles ------------------------------------------------------------ */
 
 #define DEADLINE PAWL_MINUTES(2) /* few cases depend on it, and a server may be slow */
+#define OVERLAP_S 10
 #define BRIEF PAWL_MILLISECONDS(500)
 
 static pawl_store *open_at(suite *s, const suite_address *address, size_t table_count,
@@ -104,6 +107,30 @@ pawl_store *suite_open_bare(suite *s)
 pawl_store *suite_open_brief(suite *s)
 {
     return open_at(s, s->address, SUITE_TABLE_COUNT, BRIEF);
+}
+
+/* One worker's transaction is open; the commit of another must not wait for its end. */
+void suite_need_overlap(suite *s, const pawl_store *store)
+{
+    if ((pawl_store_promises(store) & PAWL_STORE_ROW_LOCKS) == 0)
+        suite_not_applicable(s, "the store runs one transaction at a time: commits do not overlap");
+    pawl_store *first  = suite_open(s);
+    pawl_store *second = open_at(s, s->address, SUITE_TABLE_COUNT, PAWL_SECONDS(OVERLAP_S));
+    suite_set   one = suite_changes(s), two = suite_changes(s);
+    ADD(&one, inbox_entry, .endpoint = TEXT("overlap"), .message_id = TEXT("1"), .at = SUITE_NOW);
+    ADD(&two, inbox_entry, .endpoint = TEXT("overlap"), .message_id = TEXT("2"), .at = SUITE_NOW);
+    EXPECT_OK(s, pawl_store_handler_transaction_begin(first, &s->error));
+    suite_enlist(&one, first);
+    pawl_refusals refused;
+    pawl_code     code = suite_try(&two, second, &refused);
+    if (code != PAWL_OK)
+        suite_fail(s, __FILE__, __LINE__,
+                   "PAWL_STORE_ROW_LOCKS is promised, but for %d s a commit waits for the open "
+                   "transaction of another worker: %s: %s",
+                   OVERLAP_S, suite_code_name(s, code), s->error.text);
+    pawl_store_handler_transaction_end(first);
+    suite_close(s, first);
+    suite_close(s, second);
 }
 
 static void ignore_line(pawl_text line, void *context)
@@ -182,6 +209,8 @@ static thread_run *thread_run_create(suite *s, unsigned index, suite_thread_func
         return NULL;
     run->own.address = s->address;
     run->own.rounds  = s->rounds;
+    run->own.is_over = s->is_over;
+    run->own.context = s->context;
     memcpy(run->own.tables, s->tables, sizeof s->tables);
     run->own.arena = pawl_arena_create(0);
     pawl_random_seed(&run->own.random, pawl_random_next(&s->random));

@@ -57,6 +57,9 @@ typedef struct suite {
     jmp_buf                failed;
     char                   failure[1200];  /* place and reason; empty: none */
     const char            *not_applicable; /* why the case was skipped; NULL: it was not */
+    bool (*is_over)(
+        void *context); /* true: the case ends at its next expectation of a call; or NULL */
+    void *context;
 } suite;
 
 typedef void suite_function(suite *s);
@@ -94,7 +97,8 @@ _Noreturn void suite_fail(suite *s, const char *file, int line, const char *form
     PAWL_PRINTF(4, 5);
 /* Leaves the case, as this store does not promise what it needs. */
 _Noreturn void suite_not_applicable(suite *s, const char *reason);
-/* Skips the case unless transactions can overlap, and end in another order than they began. */
+/* Skips the case unless the store promises that transactions can overlap, and end in another order than they began. Fails
+ * within seconds if that is not so. Before anything is written. */
 void suite_need_overlap(suite *s, const pawl_store *store);
 void suite_expect_integer(suite *s, int64_t actual, int64_t expected, const char *what,
                           const char *file, int line);
@@ -208,6 +212,8 @@ PAWL_CHANGE_KINDS(SUITE__KIND)
 /* Adds a change: ADD(&set, queue_send, .queue = TEXT("orders"), ...). */
 #define ADD(set, kind, ...) suite_add_##kind((set), (pawl_##kind){__VA_ARGS__})
 
+/* Applies the changes in the handler transaction that is open on the handle. */
+void suite_enlist(suite_set *set, pawl_store *store);
 /* Commits, and returns the code. The refusals are in the suite's arena. */
 pawl_code suite_try(suite_set *set, pawl_store *store, pawl_refusals *refused);
 /* Commits; all groups must be applied. */
