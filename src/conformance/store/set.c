@@ -320,6 +320,36 @@ static void outbox_rows_can_be_blocked_by_their_ids(suite *s)
     EXPECT_EQ(s, suite_outbox_row(s, a, 3).attempts, 1);
 }
 
+/* ---- In a handler's transaction -------------------------------------------- */
+
+/* What a handler does with the connection that it is given, as pawl_sender_enlist does. */
+static void enlist_message(suite *s, pawl_store *store, const char *id)
+{
+    suite_set set = suite_changes(s);
+    EXPECT_OK(s, pawl_store_handler_transaction_begin(store, &s->error));
+    ADD(&set, queue_send, .queue = TEXT("orders"), .message = suite_message(s, pawl_text_of(id)),
+        .due = SUITE_NOW, .is_new = true);
+    suite_enlist(&set, store);
+}
+
+static void enlisted_changes_are_applied_with_the_handler_transaction_or_undone_with_it(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    if (!pawl_store_can_enlist(a) || (pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
+        suite_not_applicable(s, "the driver has no enlist, or promises no handler transactions");
+    enlist_message(s, a, "m-1");
+    pawl_store_handler_transaction_end(a);
+    EXPECT_EQ(s, suite_queue(s, b, TEXT("orders")).count, 0);
+    enlist_message(s, a, "m-2");
+    COMMIT_ONE(s, a, inbox_entry, .endpoint = TEXT("suite"), .message_id = TEXT("m-0"),
+               .at = SUITE_NOW);
+    pawl_queue_rows rows = suite_queue(s, b, TEXT("orders"));
+    EXPECT_EQ(s, rows.count, 1);
+    pawl_message sent = suite_message(s, TEXT("m-2"));
+    EXPECT_MESSAGE(s, &rows.items[0].message, &sent);
+    EXPECT(s, suite_knows(s, b, TEXT("suite"), TEXT("m-0")));
+}
+
 static const suite_case cases[] = {
     {"E35 S7 of many saga updates in a commit only outdated ones are refused",
      of_many_saga_updates_in_a_commit_only_outdated_ones_are_refused},
@@ -344,6 +374,8 @@ static const suite_case cases[] = {
     {"E13 of many timeouts only those that a commit cancels are deleted",
      of_many_timeouts_only_those_that_a_commit_cancels_are_deleted},
     {"O14 outbox rows can be blocked by their ids", outbox_rows_can_be_blocked_by_their_ids},
+    {"S33 enlisted changes are applied with the handler transaction, or undone with it",
+     enlisted_changes_are_applied_with_the_handler_transaction_or_undone_with_it},
 };
 
 const suite_cases cases_set = SUITE_CASES("set", cases);
