@@ -340,15 +340,14 @@ static bool is_over(void *context)
     return pawl__is_interrupted();
 }
 
-/* Result of an item when all cases have run. If its cases do not suffice, or it has none, the result and
- * the reason are those of the item's row. */
+/* Result of an item when all cases have run. If it has none, the result and the reason are those of the item's row. */
 static suite_result conclude(const item_sum *sum, const suite_item *item, const char **reason)
 {
     *reason = sum->reason;
     if (sum->counts[SUITE_FAIL] > 0)
         return SUITE_FAIL;
     bool has_passed = sum->counts[SUITE_PASS] > 0;
-    if (item->result == SUITE_WAITING || (item->result != SUITE_PASS && !has_passed)) {
+    if (item->result != SUITE_PASS && !has_passed) {
         *reason = item->reason;
         return item->result;
     }
@@ -382,7 +381,7 @@ static void print_items(results *all, unsigned counts[SUITE_RESULT_COUNT])
         if (!all->fields->is_json)
             printf("%-5s %-15s %5u%s%s\n", id, suite_result_name(result), count,
                    reason[0] != '\0' ? "  " : "", reason);
-        else if (count == 0 || (result == SUITE_WAITING && all->fields->filter == NULL))
+        else if (count == 0)
             print_line(&all->list[i], NULL, result, reason);
     }
 }
@@ -484,10 +483,10 @@ static int run(const verb_fields *fields)
         return fail_interrupted(all);
     print_items(all, items);
     if (!fields->is_json)
-        printf("cases: %u pass, %u fail, %u not applicable; items: %u pass, %u fail, %u wait, "
+        printf("cases: %u pass, %u fail, %u not applicable; items: %u pass, %u fail, "
                "%u not applicable; seed %" PRId64 "\n",
                all->cases[SUITE_PASS], failed, all->cases[SUITE_NOT_APPLICABLE], items[SUITE_PASS],
-               items[SUITE_FAIL], items[SUITE_WAITING], items[SUITE_NOT_APPLICABLE], fields->seed);
+               items[SUITE_FAIL], items[SUITE_NOT_APPLICABLE], fields->seed);
     pawl_free(all);
     if (failed == 0)
         return 0;
