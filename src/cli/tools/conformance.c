@@ -209,7 +209,7 @@ static void watch_next(watch *w, const suite_report *begun)
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 #define CRASH_SIGNALS (sizeof crash_signals / sizeof crash_signals[0])
 
-/* What a crash in the case that runs prints: a signal handler cannot format. */
+/* The text that a crash in the case that runs prints: a signal handler cannot format. */
 static struct {
     struct sigaction before[CRASH_SIGNALS];
     pid_t            pid; /* children of cases report to their parent, and print nothing */

@@ -22,13 +22,16 @@ static void add(suite *s, pawl_store *store, unsigned number, const char *source
     COMMIT(&set, store);
 }
 
-static pawl_outbox_rows claim(suite *s, pawl_store *store, pawl_time now, size_t count_max)
+static pawl_outbox_rows claim_of(suite *s, pawl_store *a, pawl_text of, pawl_time now, size_t max)
 {
     pawl_outbox_rows rows = {0};
-    READ_ROWS(s,
-              pawl_store_outbox_claim(store, TEXT(""), now, count_max, s->arena, &rows, &s->error),
-              rows);
+    READ_ROWS(s, pawl_store_outbox_claim(a, of, now, max, s->arena, &rows, &s->error), rows);
     return rows;
+}
+
+static pawl_outbox_rows claim(suite *s, pawl_store *store, pawl_time now, size_t count_max)
+{
+    return claim_of(s, store, TEXT(""), now, count_max);
 }
 
 static bool is_number(const pawl_outbox_row *row, unsigned number)
@@ -508,21 +511,15 @@ static void outbox_rows_are_listed_by_state_and_id(suite *s)
 /* Rows of other endpoints are not claimed, and do not affect the next time to claim. */
 static void claims_are_of_one_endpoint(suite *s)
 {
-    pawl_store      *store = suite_open(s);
-    pawl_outbox_rows rows  = {0};
+    pawl_store *store = suite_open(s);
     add(s, store, 1, "Order/1", 1, 0);
     COMMIT_ONE(s, store, outbox_add, .dispatch_id = suite_dispatch_id(2), .source = TEXT("Stay/1"),
                .version = 1, .endpoint = TEXT("other"), .destination = TEXT("billing"),
                .message = suite_message(s, TEXT("m-2")), .at = SUITE_NOW);
-    READ_ROWS(
-        s, pawl_store_outbox_claim(store, TEXT("other"), SUITE_NOW, 9, s->arena, &rows, &s->error),
-        rows);
+    pawl_outbox_rows rows = claim_of(s, store, TEXT("other"), SUITE_NOW, 9);
     expect_numbers(s, &rows, (const unsigned[]){2}, 1);
-    READ_ROWS(
-        s, pawl_store_outbox_claim(store, TEXT("Other"), SUITE_NOW, 9, s->arena, &rows, &s->error),
-        rows);
-    EXPECT_EQ(s, rows.count, 0);
-    EXPECT(s, rows.next_attempt == PAWL_TIME_MAX);
+    rows = claim_of(s, store, TEXT("Other"), SUITE_NOW, 9);
+    EXPECT(s, rows.count == 0 && rows.next_attempt == PAWL_TIME_MAX);
 }
 
 /* ---- Late commits ------------------------------------------------------- */

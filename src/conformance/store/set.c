@@ -322,7 +322,7 @@ static void outbox_rows_can_be_blocked_by_their_ids(suite *s)
 
 /* ---- In a handler's transaction -------------------------------------------- */
 
-/* What a handler does with the connection that it is given, as pawl_sender_enlist does. */
+/* Sends a message in a new handler transaction, as pawl_sender_enlist does for a handler. */
 static void enlist_message(suite *s, pawl_store *store, const char *id)
 {
     suite_set set = suite_changes(s);
