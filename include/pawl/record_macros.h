@@ -193,27 +193,29 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
 
 /* PAWL_RECORD_WITH(name, LIST, .type = "Shop.OrderPlaced", .version = 2, ...);
  * initialisers of pawl_record follow the list. */
-#define PAWL_RECORD_WITH(name_, FIELDS, ...)                                           \
-    typedef struct name_ {                                                             \
-        pawl_text pawl_extra; /* JSON members unknown to this program */               \
-        FIELDS(PAWL__MEMBER)                                                           \
-    } name_;                                                                           \
-    PAWL__UNUSED static inline const pawl_record *name_##_pawl_record(void)            \
-    {                                                                                  \
-        typedef name_ pawl__self;                                                      \
-        PAWL__PARTIAL_BEGIN                                                            \
-        static const pawl_field  pawl__fields[] = {FIELDS(PAWL__FIELD){.name = NULL}}; \
-        static const pawl_record pawl__record   = {                                    \
-              .table_size  = sizeof(pawl_record),                                      \
-              .field_size  = sizeof(pawl_field),                                       \
-              .name        = #name_,                                                   \
-              .size        = sizeof(pawl__self),                                       \
-              .fields      = pawl__fields,                                             \
-              .field_count = sizeof pawl__fields / sizeof pawl__fields[0] - 1,         \
-              __VA_ARGS__};                                                            \
-        PAWL__PARTIAL_END                                                              \
-        return &pawl__record;                                                          \
-    }                                                                                  \
+#define PAWL_RECORD_WITH(name_, FIELDS, ...) \
+    PAWL__RECORD(name_, FIELDS(PAWL__MEMBER), FIELDS(PAWL__FIELD), __VA_ARGS__)
+#define PAWL__RECORD(name_, MEMBERS, ROWS, ...)                                \
+    typedef struct name_ {                                                     \
+        pawl_text pawl_extra; /* JSON members unknown to this program */       \
+        MEMBERS                                                                \
+    } name_;                                                                   \
+    PAWL__UNUSED static inline const pawl_record *name_##_pawl_record(void)    \
+    {                                                                          \
+        typedef name_ pawl__self;                                              \
+        PAWL__PARTIAL_BEGIN                                                    \
+        static const pawl_field  pawl__fields[] = {ROWS{.name = NULL}};        \
+        static const pawl_record pawl__record   = {                            \
+              .table_size  = sizeof(pawl_record),                              \
+              .field_size  = sizeof(pawl_field),                               \
+              .name        = #name_,                                           \
+              .size        = sizeof(pawl__self),                               \
+              .fields      = pawl__fields,                                     \
+              .field_count = sizeof pawl__fields / sizeof pawl__fields[0] - 1, \
+              __VA_ARGS__};                                                    \
+        PAWL__PARTIAL_END                                                      \
+        return &pawl__record;                                                  \
+    }                                                                          \
     typedef name_ name_##_pawl_declared
 
 /* PAWL_ENUM(name, LIST); with one E(CONSTANT, "name in JSON") per value, numbered from 0. JSON has

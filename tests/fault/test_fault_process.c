@@ -333,9 +333,4 @@ ON_ALL_STORES(every_allocation_fails_in_turn, const char *url)
     assert_true(n > 20);
 }
 
-int main(void)
-{
-    fault_memory_install();
-    world_quiet();
-    return tests_run(NULL, NULL);
-}
+void (*const tests_first)(void) = fault_memory_install;

@@ -18,8 +18,7 @@
 
 /* ---- Accounts ----------------------------------------------------------------- */
 
-#define ACCOUNT(F) F(INT64, cents)
-PAWL_RECORD(account, ACCOUNT);
+RECORD(account, (INT64, cents));
 
 #define MOVE(F)      \
     F(TEXT, account) \
@@ -28,12 +27,10 @@ PAWL_RECORD(account, ACCOUNT);
 PAWL_RECORD(debit, MOVE);
 PAWL_RECORD(credit, MOVE);
 
-#define MOVED(F) F(INT64, cents)
-PAWL_RECORD(debited, MOVED);
-PAWL_RECORD(credited, MOVED);
+RECORD(debited, (INT64, cents));
+RECORD(credited, (INT64, cents));
 
-#define STRAY(F) F(INT64, cents)
-PAWL_RECORD(stray, STRAY);
+RECORD(stray, (INT64, cents));
 
 static pawl_code on_debit(pawl_context *ctx, const account *state, const debit *command)
 {
@@ -89,13 +86,7 @@ static const pawl_apply *const account_apply[] = {PAWL_APPLIES(apply_debited),
 
 /* ---- Transfers ------------------------------------------------------------------ */
 
-#define TRANSFER(F)    \
-    F(TEXT, from)      \
-    F(TEXT, to)        \
-    F(INT64, cents)    \
-    F(INT32, accepted) \
-    F(TEXT, how)
-PAWL_RECORD(transfer, TRANSFER);
+RECORD(transfer, (TEXT, from), (TEXT, to), (INT64, cents), (INT32, accepted), (TEXT, how));
 
 #define REQUEST(F)   \
     F(INT64, number) \
@@ -106,17 +97,12 @@ PAWL_RECORD(transfer, TRANSFER);
 PAWL_RECORD(request, REQUEST);
 PAWL_RECORD(requested, REQUEST);
 
-#define STEP(F) F(INT32, step)
-PAWL_RECORD(advanced, STEP);
-#define NOTE(F)      \
-    F(INT64, number) \
-    F(TEXT, reason)
-PAWL_RECORD(failed, NOTE);
-PAWL_RECORD(poke, NOTE);
+RECORD(advanced, (INT32, step));
+RECORD(failed, (INT64, number), (TEXT, reason));
+RECORD(poke, (INT64, number), (TEXT, reason));
 
 static pawl_code on_request(pawl_context *ctx, const transfer *state, const request *message)
 {
-    (void)state;
     world_note(pawl_user(ctx), "request(%d)", (int)message->number);
     if (text_is(message->how, "silent"))
         return pawl_send(ctx, "elsewhere", PAWL_MESSAGE(stray, .cents = 1));
@@ -157,7 +143,6 @@ PAWL_PROCESS_HANDLER(on_rejected, transfer, pawl_rejected);
 
 static pawl_code on_poke(pawl_context *ctx, const transfer *state, const poke *message)
 {
-    (void)message;
     world_note(pawl_user(ctx), "poke(%d)", (int)state->cents);
     return PAWL_OK;
 }
@@ -188,7 +173,6 @@ PAWL_APPLY(apply_advanced, transfer, advanced);
 
 static void apply_failed(transfer *state, const failed *event)
 {
-    (void)state, (void)event;
 }
 PAWL_APPLY(apply_failed, transfer, failed);
 

@@ -76,7 +76,6 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
                                   const char *data, size_t *data_size, void **request)
 {
     body *taken = *request;
-    (void)version;
     if (taken == NULL) {
         *request = calloc(1, sizeof *taken);
         return *request != NULL && strcmp(method, "POST") == 0 ? MHD_YES : MHD_NO;
@@ -95,7 +94,6 @@ static void forget(void *context, struct MHD_Connection *connection, void **requ
                    enum MHD_RequestTerminationCode code)
 {
     body *taken = *request;
-    (void)context, (void)connection, (void)code;
     if (taken != NULL)
         free(taken->text);
     free(taken);

@@ -11,7 +11,6 @@ static bool is_counting, was_reached;
 
 static void *resize(void *memory, size_t size, void *context)
 {
-    (void)context;
     if (size == 0) {
         live -= memory != NULL;
         free(memory);

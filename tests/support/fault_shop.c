@@ -43,7 +43,6 @@ PAWL_HANDLER(on_pay, order, pay);
 
 static pawl_code on_packed(pawl_context *ctx, order *it, const packed *message)
 {
-    (void)ctx, (void)message;
     it->steps++;
     it->packed++;
     return PAWL_OK;
@@ -106,17 +105,10 @@ const pawl_application fault_shop_sql   = APPLICATION("shop", &shop_sql);
 
 /* ---- The depot ---------------------------------------------------------------- */
 
-#define LEDGER(F)      \
-    F(TEXT, name)      \
-    F(INT32, placed)   \
-    F(INT32, reminded) \
-    F(INT32, packed)   \
-    F(INT32, expired)
-PAWL_RECORD(ledger, LEDGER);
+RECORD(ledger, (TEXT, name), (INT32, placed), (INT32, reminded), (INT32, packed), (INT32, expired));
 
 static pawl_code on_notice(pawl_context *ctx, ledger *it, const notice *message)
 {
-    (void)ctx;
     it->placed += pawl_text_equal(message->what, PAWL_TEXT("placed"));
     it->reminded += pawl_text_equal(message->what, PAWL_TEXT("reminded"));
     it->packed += pawl_text_equal(message->what, PAWL_TEXT("packed"));

@@ -19,25 +19,13 @@
 
 PAWL_RECORD(place, A_NAME);
 PAWL_RECORD(pay, A_NAME);
-#define PARCEL(F) \
-    F(TEXT, name) \
-    F(INT32, number)
-PAWL_RECORD(parcel, PARCEL);
+RECORD(parcel, (TEXT, name), (INT32, number));
 PAWL_RECORD(packed, A_NAME);
 PAWL_RECORD(audit, A_NUMBER);
-#define NOTICE(F) \
-    F(TEXT, name) \
-    F(TEXT, what)
-PAWL_RECORD(notice, NOTICE);
+RECORD(notice, (TEXT, name), (TEXT, what));
 
 /* `steps` counts everything that happens to the order, and so equals its version. */
-#define ORDER(F)        \
-    F(TEXT, name)       \
-    F(INT32, steps)     \
-    F(INT32, reminders) \
-    F(INT32, paid)      \
-    F(INT32, packed)
-PAWL_RECORD(order, ORDER);
+RECORD(order, (TEXT, name), (INT32, steps), (INT32, reminders), (INT32, paid), (INT32, packed));
 
 /* The store to which the handler with its own SQL writes. */
 extern const char            *fault_shop_store;

@@ -34,7 +34,6 @@ static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
 static void note_end(void *value)
 {
-    (void)value;
     atomic_fetch_add(&gate_ended, 1);
 }
 
@@ -78,7 +77,6 @@ static struct {
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
 {
-    (void)context;
     pthread_mutex_lock(&lines.mutex);
     if (lines.count < 20)
         snprintf(lines.lines[lines.count++], sizeof lines.lines[0], "%d %s", (int)level, text);

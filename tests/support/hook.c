@@ -27,7 +27,6 @@ static pawl_code fail_call(pawl_code code, pawl_error *error)
 static pawl_code hooked_open(pawl_store *store, const char *url, const pawl_store_options *options,
                              pawl_error *error)
 {
-    (void)url;
     atomic_fetch_add(&hook_opened_ahead, options->claims_ahead);
     return inner->open(store, inner_url, options, error);
 }

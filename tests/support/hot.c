@@ -8,19 +8,9 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define OTHER_STATE(F) \
-    F(TEXT, other)     \
-    F(INT32, count)
-PAWL_RECORD(other_state, OTHER_STATE);
-#define COUNTER_STATE(F) \
-    F(TEXT, name)        \
-    F(INT32, number)     \
-    F(INT32, count)
-PAWL_RECORD(counter_state, COUNTER_STATE);
-#define SAFE_STATE(F) \
-    F(TEXT, name)     \
-    F(INT32, count)
-PAWL_RECORD(safe_state, SAFE_STATE);
+RECORD(other_state, (TEXT, other), (INT32, count));
+RECORD(counter_state, (TEXT, name), (INT32, number), (INT32, count));
+RECORD(safe_state, (TEXT, name), (INT32, count));
 
 int          hot_meddlings;
 bool         hot_is_taken_then;
@@ -53,21 +43,18 @@ PAWL_HANDLER(on_bump, counter_state, bump);
 
 static pawl_code on_touch(pawl_context *ctx, counter_state *counter, const touch *message)
 {
-    (void)message;
     return count_up(ctx, counter, "touch");
 }
 PAWL_HANDLER(on_touch, counter_state, touch);
 
 static pawl_code on_both_counter(pawl_context *ctx, counter_state *counter, const both *message)
 {
-    (void)message;
     return count_up(ctx, counter, "both");
 }
 PAWL_HANDLER(on_both_counter, counter_state, both);
 
 static pawl_code on_both_other(pawl_context *ctx, other_state *other, const both *message)
 {
-    (void)ctx, (void)message;
     other->count++;
     return PAWL_OK;
 }
@@ -75,7 +62,6 @@ PAWL_HANDLER(on_both_other, other_state, both);
 
 static pawl_code on_nudge(pawl_context *ctx, other_state *other, const nudge *message)
 {
-    (void)ctx, (void)message;
     world_note(&hot_seen, "nudge(%.*s,%d)", PAWL_TEXT_ARGS(other->other), (int)other->count);
     return PAWL_OK;
 }
@@ -83,7 +69,6 @@ PAWL_HANDLER(on_nudge, other_state, nudge);
 
 static pawl_code on_found(pawl_context *ctx, counter_state *counter, const found *message)
 {
-    (void)message;
     return count_up(ctx, counter, "found");
 }
 PAWL_HANDLER(on_found, counter_state, found);
@@ -91,21 +76,18 @@ PAWL_HANDLER(on_found, counter_state, found);
 static pawl_code on_begin_found(pawl_context *ctx, counter_state *counter,
                                 const begin_found *message)
 {
-    (void)message;
     return count_up(ctx, counter, "begin");
 }
 PAWL_HANDLER(on_begin_found, counter_state, begin_found);
 
 static pawl_code on_no(pawl_context *ctx, counter_state *counter, const pawl_rejected *answer)
 {
-    (void)answer;
     return count_up(ctx, counter, "no");
 }
 PAWL_HANDLER(on_no, counter_state, pawl_rejected);
 
 static pawl_code find_counter(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx, (void)message;
     *id = hot_counter_id;
     return PAWL_OK;
 }
@@ -120,7 +102,6 @@ static pawl_saga_id safe_id; /* of the last inserted Safe */
 
 static pawl_code on_put_in(pawl_context *ctx, safe_state *safe, const put_in *message)
 {
-    (void)message;
     safe_id = pawl_saga_id_in_flight(ctx);
     safe->count++;
     return PAWL_OK;
@@ -129,7 +110,6 @@ PAWL_HANDLER(on_put_in, safe_state, put_in);
 
 static pawl_code on_take_out(pawl_context *ctx, safe_state *safe, const take_out *message)
 {
-    (void)ctx, (void)message;
     safe->count--;
     return PAWL_OK;
 }
@@ -137,7 +117,6 @@ PAWL_HANDLER(on_take_out, safe_state, take_out);
 
 static pawl_code find_safe(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx, (void)message;
     *id = safe_id;
     return PAWL_OK;
 }

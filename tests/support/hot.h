@@ -13,14 +13,8 @@
 
 #include "support/world.h"
 
-#define BUMP(F)   \
-    F(TEXT, name) \
-    F(INT32, number)
-PAWL_RECORD(bump, BUMP);
-#define TOUCH(F)  \
-    F(TEXT, name) \
-    F(INT32, number)
-PAWL_RECORD(touch, TOUCH);
+RECORD(bump, (TEXT, name), (INT32, number));
+RECORD(touch, (TEXT, name), (INT32, number));
 PAWL_RECORD(both, A_NAME);
 PAWL_RECORD(nudge, A_NAME);
 PAWL_RECORD(found, A_NAME);

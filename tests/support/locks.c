@@ -43,7 +43,6 @@ static bool has_locks(void)
 static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store_options *options,
                             pawl_error *error)
 {
-    (void)url;
     return inner->open(store, inner_url, options, error);
 }
 

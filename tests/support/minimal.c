@@ -10,27 +10,23 @@ unsigned minimal_worker_count;
 pawl_code minimal_store_open(pawl_store *store, const char *url, const pawl_store_options *options,
                              pawl_error *error)
 {
-    (void)url, (void)options, (void)error;
     strcpy(store->identity, "minimal");
     return PAWL_OK;
 }
 
 void minimal_store_close(pawl_store *store)
 {
-    (void)store;
 }
 
 pawl_code minimal_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
                          pawl_line_fn *line, void *context, pawl_error *error)
 {
-    (void)store, (void)verb, (void)spec, (void)line, (void)context, (void)error;
     return PAWL_OK;
 }
 
 pawl_code minimal_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,
                               pawl_error *error)
 {
-    (void)endpoint, (void)types, (void)now, (void)error;
     store->epoch = 1;
     minimal_worker_count++;
     return PAWL_OK;
@@ -38,14 +34,12 @@ pawl_code minimal_worker_open(pawl_store *store, pawl_text endpoint, pawl_text t
 
 pawl_code minimal_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
 {
-    (void)store, (void)now, (void)error;
     return PAWL_OK;
 }
 
 pawl_code minimal_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                           pawl_error *error)
 {
-    (void)store, (void)commit_id, (void)error;
     *is_applied = minimal_is_applied;
     return PAWL_OK;
 }

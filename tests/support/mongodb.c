@@ -180,13 +180,11 @@ static bool refuse(const char *url)
 
 bool mongodb_empty(const char *url, const char *prefix, bool is_alone)
 {
-    (void)prefix, (void)is_alone;
     return refuse(url);
 }
 
 bool mongodb_describe(const char *url, const char *prefix, char *text, size_t size)
 {
-    (void)prefix, (void)text, (void)size;
     return refuse(url);
 }
 
@@ -198,7 +196,6 @@ bool mongodb_drop(const char *url)
 bool mongodb_set(const char *url, const char *collection, const char *key, const char *id,
                  const char *field, const char *value)
 {
-    (void)collection, (void)key, (void)id, (void)field, (void)value;
     return refuse(url);
 }
 

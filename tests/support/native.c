@@ -62,19 +62,16 @@ static void *open_file(const char *url)
 
 static void close_file(void *native)
 {
-    (void)native;
 }
 
 static bool try_file(void *native, const char *sql, char *text, size_t size)
 {
-    (void)native;
     snprintf(text, size, "%s: built without SQLite", sql);
     return false;
 }
 
 static bool leave_file(void *native, const char *sql)
 {
-    (void)native, (void)sql;
     return false;
 }
 

@@ -27,7 +27,6 @@ int observed_failures;
 
 static pawl_code fail_delivery(hook_point at, void *context)
 {
-    (void)context;
     return at == HOOK_BEFORE_COMMIT && observed_failures-- > 0 ? PAWL_EBUSY : PAWL_OK;
 }
 
@@ -76,7 +75,6 @@ int                      observed_starts, observed_stops, observed_wakes;
 
 static pawl_code start(const pawl_observe_plan *given, void **carrier, int *port, pawl_error *error)
 {
-    (void)error;
     observed_plan = given;
     *carrier      = &observed_starts;
     *port         = given->port == PAWL_OBSERVE_PORT_ANY ? 4242 : given->port;
@@ -86,13 +84,11 @@ static pawl_code start(const pawl_observe_plan *given, void **carrier, int *port
 
 static void wake(void *carrier)
 {
-    (void)carrier;
     observed_wakes++;
 }
 
 static void stop(void *carrier)
 {
-    (void)carrier;
     observed_plan = NULL;
     observed_stops++;
 }
@@ -102,7 +98,6 @@ static const pawl_observe_ops module = {
 
 int observed_use_module(void **state)
 {
-    (void)state;
     pawl__observe_load_set(&module);
     observed_starts = observed_stops = observed_wakes = 0;
     return 0;

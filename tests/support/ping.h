@@ -16,7 +16,6 @@ static atomic_int ping_count; /* messages handled so far */
 
 static pawl_code on_ping(pawl_context *ctx, const ping *message)
 {
-    (void)ctx, (void)message;
     atomic_fetch_add(&ping_count, 1);
     return PAWL_OK;
 }

@@ -41,12 +41,10 @@ static void *connect_to(const char *server, const char *name)
 
 static void disconnect(void *native)
 {
-    (void)native;
 }
 
 static bool try(void *native, const char *sql, char *text, size_t size)
 {
-    (void)native;
     snprintf(text, size, "%s: MongoDB has no SQL", sql);
     return false;
 }

@@ -183,7 +183,6 @@ static void disconnect(void *native)
 
 static void make_url(const char *server, const char *name, char *url, size_t size)
 {
-    (void)url, (void)size;
     fail_msg("%s: %s: built without libmariadb", server, name);
 }
 
@@ -199,7 +198,6 @@ static void empty(const char *server, const char *name)
 
 static bool drop(const char *server, const char *name)
 {
-    (void)server, (void)name;
     return false;
 }
 
@@ -211,19 +209,16 @@ static void *connect_to(const char *server, const char *name)
 
 static void disconnect(void *native)
 {
-    (void)native;
 }
 
 static bool try(void *native, const char *sql, char *text, size_t size)
 {
-    (void)native;
     snprintf(text, size, "%s: built without libmariadb", sql);
     return false;
 }
 
 static bool leave(void *native, const char *sql)
 {
-    (void)native, (void)sql;
     return false;
 }
 

@@ -119,7 +119,6 @@ static bool drop(const char *server, const char *name)
 
 static void *connect_to(const char *server, const char *name)
 {
-    (void)name;
     char    text[1000];
     PGconn *pg = PQconnectdb(server);
     if (!try(pg, "set client_min_messages = warning", text, sizeof text))
@@ -136,7 +135,6 @@ static void disconnect(void *native)
 
 static void describe(const char *server, const char *name, char *text, size_t size)
 {
-    (void)server, (void)text, (void)size;
     fail_msg("schema %s: built without libpq", name);
 }
 
@@ -147,7 +145,6 @@ static void empty(const char *server, const char *name)
 
 static bool drop(const char *server, const char *name)
 {
-    (void)server, (void)name;
     return false;
 }
 
@@ -159,19 +156,16 @@ static void *connect_to(const char *server, const char *name)
 
 static void disconnect(void *native)
 {
-    (void)native;
 }
 
 static bool try(void *native, const char *sql, char *text, size_t size)
 {
-    (void)native;
     snprintf(text, size, "%s: built without libpq", sql);
     return false;
 }
 
 static bool leave(void *native, const char *sql)
 {
-    (void)native, (void)sql;
     return false;
 }
 

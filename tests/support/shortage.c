@@ -21,7 +21,6 @@ static bool fails(size_t size)
 
 static void *resize(void *memory, size_t size, void *context)
 {
-    (void)context;
     if (size == 0) {
         free(memory);
         return NULL;

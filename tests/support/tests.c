@@ -34,6 +34,32 @@ void test_now(void *it)
     assert_true(is_found);
 }
 
+static _Thread_local pawl_error last_error;
+
+pawl_error *world_error(void)
+{
+    last_error = (pawl_error)PAWL_ERROR_INIT;
+    return &last_error;
+}
+
+void must(pawl_code code)
+{
+    world_ok(code, &last_error);
+}
+
+void must_fail(pawl_code code, pawl_code expected, const char *text)
+{
+    assert_int_equal(code, expected);
+    assert_string_equal(last_error.text, text);
+}
+
+void must_fail_with(pawl_code code, pawl_code expected, const char *part)
+{
+    assert_int_equal(code, expected);
+    if (strstr(last_error.text, part) == NULL)
+        fail_msg("'%s' lacks '%s'", last_error.text, part);
+}
+
 static void close_store(void *store)
 {
     pawl_store_close(store);
@@ -112,6 +138,21 @@ pawl_stats test_stats(pawl_store *store, pawl_arena *arena)
     return stats;
 }
 
+void test_send(pawl_sender *sender, const char *to, const pawl_send_options *options,
+               const pawl_record *record, const void *message)
+{
+    must(pawl_sender_send(sender, to, options, record, message, world_error()));
+    must(pawl_sender_commit(sender, world_error()));
+}
+
+void *test_zeroed(size_t size)
+{
+    void *memory = calloc(1, size);
+    assert_non_null(memory);
+    test_later(free, memory);
+    return memory;
+}
+
 static void destroy_kit(void *kit)
 {
     pawl_test_destroy(kit);
@@ -137,7 +178,6 @@ void test_line(pawl_text line, void *context)
 static void hear(pawl_log_level level, const char *text, void *context)
 {
     const test_lines *lines = context;
-    (void)level;
     if (lines->part == NULL || strstr(text, lines->part) != NULL)
         test_line(pawl_text_of(text), context);
 }

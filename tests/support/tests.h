@@ -13,7 +13,8 @@
  * tests/main.c runs the tests of a program in the order of their lines, unless the program has its own main, which
  * calls tests_run. A program without tests is skipped, as the build lacks the library that it tests. If the program
  * defines `tests_missing`, that is called first: it returns 0, or the exit code that ends the program, such as 77 to
- * skip it. Then the drivers of the table `tests_drivers`, which ends with NULL, are registered.
+ * skip it. `tests_first` is called next. Then the drivers of the table `tests_drivers`, which ends with NULL, are
+ * registered.
  *
  * The headers of the C library that most tests need are included here.
  *
@@ -43,6 +44,10 @@ typedef void test_fn(void);
 pawl_error *world_error(void);
 void        must(pawl_code code);
 
+/* For calls that must fail: with this code and error text, or one that has this part. */
+void must_fail(pawl_code code, pawl_code expected, const char *text);
+void must_fail_with(pawl_code code, pawl_code expected, const char *part);
+
 bool text_is(pawl_text text, const char *what);
 
 /* Calls `done(it)` when the test (TEST, ON_STORE or ON_FIXTURE) ends: in reverse order, before its worlds are closed.
@@ -57,6 +62,14 @@ struct pawl_store *test_store(struct pawl_store *store);
 struct pawl_store *test_open(const char *url);
 /* Statistics of the whole store at the end of time; texts are in the arena, which is reset first. */
 struct pawl_stats test_stats(struct pawl_store *store, pawl_arena *arena);
+/* Sends a message and commits: test_send(sender, "desk", NULL, PAWL_MESSAGE(note, .number = 1)). */
+struct pawl_sender;
+struct pawl_send_options;
+struct pawl_record;
+void test_send(struct pawl_sender *sender, const char *to, const struct pawl_send_options *options,
+               const struct pawl_record *record, const void *message);
+/* Zeroed memory that is freed when the test ends. */
+void *test_zeroed(size_t size);
 /* Formats a text as printf does, in any thread; valid until the test ends. */
 const char *test_text(const char *format, ...) PAWL_PRINTF(1, 2);
 /* A test kit that ends with the test. */
@@ -128,6 +141,42 @@ int tests_run(CMFixtureFunction setup, CMFixtureFunction teardown);
 /* Fields of a record with one number: PAWL_RECORD(note, A_NUMBER). */
 #define A_NUMBER(F) F(INT32, number)
 #define A_NAME(F) F(TEXT, name)
+
+/* A record that shares its list of fields with no other: RECORD(place, (TEXT, order), (INT32, number)); */
+#define RECORD(name_, ...)                                       \
+    PAWL__RECORD(name_, TEST__FIELDS(PAWL__MEMBER, __VA_ARGS__), \
+                 TEST__FIELDS(PAWL__FIELD, __VA_ARGS__), .reserved = 0)
+#define TEST__FIELDS(F, ...)                                                                    \
+    TEST__SEVENTH(__VA_ARGS__, TEST__7, TEST__6, TEST__5, TEST__4, TEST__3, TEST__2, TEST__1, ) \
+    (F, __VA_ARGS__)
+#define TEST__SEVENTH(a, b, c, d, e, f, g, each, ...) each
+#define TEST__1(F, field) F field
+#define TEST__2(F, field, ...) F field TEST__1(F, __VA_ARGS__)
+#define TEST__3(F, field, ...) F field TEST__2(F, __VA_ARGS__)
+#define TEST__4(F, field, ...) F field TEST__3(F, __VA_ARGS__)
+#define TEST__5(F, field, ...) F field TEST__4(F, __VA_ARGS__)
+#define TEST__6(F, field, ...) F field TEST__5(F, __VA_ARGS__)
+#define TEST__7(F, field, ...) F field TEST__6(F, __VA_ARGS__)
+
+/* Handlers that succeed without doing anything, and their rows' adapters. */
+#define IDLE_HANDLER(function, state_, message_)                                         \
+    static pawl_code function(pawl_context *ctx, state_ *state, const message_ *message) \
+    {                                                                                    \
+        return PAWL_OK;                                                                  \
+    }                                                                                    \
+    PAWL_HANDLER(function, state_, message_)
+#define IDLE_MESSAGE_HANDLER(function, message_)                          \
+    static pawl_code function(pawl_context *ctx, const message_ *message) \
+    {                                                                     \
+        return PAWL_OK;                                                   \
+    }                                                                     \
+    PAWL_MESSAGE_HANDLER(function, message_)
+#define IDLE_TIMEOUT_HANDLER(function, state_)                  \
+    static pawl_code function(pawl_context *ctx, state_ *state) \
+    {                                                           \
+        return PAWL_OK;                                         \
+    }                                                           \
+    PAWL_TIMEOUT_HANDLER(function, state_)
 
 /* Initialiser of a saga: "name", its state, "its correlation property", and the rows of `on`. */
 #define SAGA_OF(name_, state_, correlation_, ...)                                    \

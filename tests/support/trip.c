@@ -6,24 +6,10 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define TRIP_STATE(F) \
-    F(TEXT, name)     \
-    F(INT32, rings)   \
-    F(TEXT, log)      \
-    F(TEXT, ballast)
-PAWL_RECORD(trip_state, TRIP_STATE);
-#define DEPART(F) \
-    F(TEXT, name) \
-    F(TEXT, ballast)
-PAWL_RECORD(depart, DEPART);
-#define PASSENGER(F) \
-    F(INT32, number) \
-    F(TEXT, ballast)
-PAWL_RECORD(passenger, PASSENGER);
-#define SEATED(F)   \
-    F(INT32, count) \
-    F(TEXT, ballast)
-PAWL_RECORD(seated, SEATED);
+RECORD(trip_state, (TEXT, name), (INT32, rings), (TEXT, log), (TEXT, ballast));
+RECORD(depart, (TEXT, name), (TEXT, ballast));
+RECORD(passenger, (INT32, number), (TEXT, ballast));
+RECORD(seated, (INT32, count), (TEXT, ballast));
 
 static char            heavy[70000];
 static const pawl_text ballast = {.data = heavy, .size = sizeof heavy};

@@ -16,7 +16,6 @@
 
 static void say_nothing(pawl_log_level level, const char *text, void *context)
 {
-    (void)level, (void)text, (void)context;
 }
 
 void world_quiet(void)
@@ -28,19 +27,6 @@ void world_ok(pawl_code code, const pawl_error *error)
 {
     if (code != PAWL_OK)
         fail_msg("%s: %s", pawl_code_name(code), error->text);
-}
-
-static _Thread_local pawl_error last_error;
-
-pawl_error *world_error(void)
-{
-    last_error = (pawl_error)PAWL_ERROR_INIT;
-    return &last_error;
-}
-
-void must(pawl_code code)
-{
-    world_ok(code, &last_error);
 }
 
 bool world_says(pawl_text text, const char *part)
@@ -523,6 +509,34 @@ pawl_event_rows world_events(world *it, const char *stream)
     const pawl_event_query query = {.stream = pawl_text_of(stream)};
     must(pawl_store_event_list(it->store, &query, it->arena, &rows, world_error()));
     return rows;
+}
+
+pawl_queue_row world_queue_row(world *it, const char *queue)
+{
+    pawl_queue_rows rows = world_queue(it, queue);
+    assert_int_equal(rows.count, 1);
+    return rows.items[0];
+}
+
+pawl_timeout_row world_timeout(world *it)
+{
+    pawl_timeout_rows rows = world_timeouts(it);
+    assert_int_equal(rows.count, 1);
+    return rows.items[0];
+}
+
+pawl_outbox_row world_outbox_row(world *it, pawl_outbox_state state)
+{
+    pawl_outbox_rows rows = world_outbox(it, state);
+    assert_int_equal(rows.count, 1);
+    return rows.items[0];
+}
+
+pawl_dead_row world_dead_letter(world *it)
+{
+    pawl_dead_rows rows = world_dead(it);
+    assert_int_equal(rows.count, 1);
+    return rows.items[0];
 }
 
 pawl_stats world_stats(world *it)

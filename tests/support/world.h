@@ -150,12 +150,17 @@ void world_json_equal(const world *it, const char *found, const char *expected);
 /* A number in a JSON object; fails if the name is missing. */
 int64_t world_json_number(const char *json, const char *name);
 
-pawl_queue_rows        world_queue(world *it, const char *queue);
-pawl_timeout_rows      world_timeouts(world *it);
-pawl_outbox_rows       world_outbox(world *it, pawl_outbox_state state);
-pawl_attempt_rows      world_attempts(world *it, int64_t id);
-pawl_dead_rows         world_dead(world *it);
-pawl_event_rows        world_events(world *it, const char *stream);
+pawl_queue_rows   world_queue(world *it, const char *queue);
+pawl_timeout_rows world_timeouts(world *it);
+pawl_outbox_rows  world_outbox(world *it, pawl_outbox_state state);
+pawl_attempt_rows world_attempts(world *it, int64_t id);
+pawl_dead_rows    world_dead(world *it);
+pawl_event_rows   world_events(world *it, const char *stream);
+/* The only row of each; fails unless there is one. */
+pawl_queue_row         world_queue_row(world *it, const char *queue);
+pawl_timeout_row       world_timeout(world *it);
+pawl_outbox_row        world_outbox_row(world *it, pawl_outbox_state state);
+pawl_dead_row          world_dead_letter(world *it);
 pawl_stats             world_stats(world *it);
 bool                   world_is_marked(world *it, const char *message_id);
 pawl_aggregator_counts world_aggregated(world *it, const char *partition, const char *type);
@@ -172,6 +177,9 @@ typedef struct world_log {
     char   text[4000];
     size_t size;
 } world_log;
+
+/* After the step, such as world_drain(it), the log has this text. */
+#define LOG_AFTER(step, log, expected) ((void)(step), assert_string_equal((log).text, expected))
 
 /* Does nothing without a log. */
 void world_note(world_log *log, const char *format, ...) PAWL_PRINTF(2, 3);
