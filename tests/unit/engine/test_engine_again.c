@@ -7,8 +7,6 @@
 #include "support/hook.h"
 #include "support/world.h"
 
-/* ---- The application -------------------------------------------------------- */
-
 PAWL_RECORD(order, A_NUMBER);
 PAWL_RECORD(parcel, A_NUMBER);
 
@@ -27,7 +25,6 @@ static pawl_code on_parcels(pawl_context *ctx, const parcel *messages, size_t co
 {
     char   text[200] = "";
     size_t size      = 0;
-    (void)ctx;
     for (size_t i = 0; i < count; i++)
         size += (size_t)snprintf(text + size, sizeof text - size, ",%d", (int)messages[i].number);
     world_note(&seen, "%zu%s", count, text);
@@ -38,7 +35,6 @@ PAWL_BATCH_HANDLER(on_parcels, parcel);
 static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t count,
                       pawl_arena *arena, pawl_error *error)
 {
-    (void)transport, (void)arena, (void)error;
     for (size_t i = 0; i < count; i++) {
         bool is_refused  = refusals-- > 0;
         items[i].outcome = is_refused ? PAWL_ATTEMPT_TRANSIENT : PAWL_ATTEMPT_SUCCESS;
@@ -84,9 +80,7 @@ ON_ALL_STORES(e25_a_known_message_sends_what_is_left_as_it_was, const char *url)
     refusals  = 1;
     post_order(it, "m", 1);
     world_drain(it);
-    pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_PENDING);
-    assert_int_equal(rows.count, 1);
-    const char *id = rows.items[0].message.id.data;
+    const char *id = world_outbox_row(it, PAWL_OUTBOX_PENDING).message.id.data;
     post_order(it, "m", 2);
     assert_int_equal(world_drain(it).handled, 0);
     assert_string_equal(seen.text, "order1 ");
@@ -98,8 +92,7 @@ ON_ALL_STORES(e25_a_known_message_sends_what_is_left_as_it_was, const char *url)
     assert_string_equal(heard.text, expected);
     /* All has arrived: nothing is sent. */
     post_order(it, "m", 3);
-    world_go_both(it, PAWL_MINUTES(1));
-    assert_string_equal(seen.text, "order1 ");
+    LOG_AFTER(world_go_both(it, PAWL_MINUTES(1)), seen, "order1 ");
     assert_string_equal(heard.text, expected);
     assert_int_equal(world_queue(it, "near").count, 1);
     assert_int_equal(world_outbox(it, PAWL_OUTBOX_DISPATCHED).count, 1);
@@ -111,7 +104,6 @@ static world *around; /* another worker handles a copy of "m" before its next co
 
 static pawl_code handle_copy(hook_point point, void *context)
 {
-    (void)context;
     if (point != HOOK_BEFORE_COMMIT || around == NULL || seen.size == 0)
         return PAWL_OK;
     world *it = around;
@@ -165,8 +157,7 @@ ON_ALL_STORES(e22_a_message_that_comes_again_opens_the_gate, const char *url)
     add_parcel(it, "x");
     add_parcel(it, "y");
     add_parcel(it, "z");
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     world_post(it, "z", PAWL_MESSAGE(parcel, .number = 1));
     assert_int_equal(world_drain(it).dead, 0);
     assert_string_equal(seen.text, "3,9,9,9 ");
@@ -201,8 +192,7 @@ static void meet_at(const char *url, hook_point point, const char *expected)
     meeting = point;
     commits = 0;
     hook_set(meet, second);
-    world_drain(first);
-    assert_string_equal(seen.text, expected);
+    LOG_AFTER(world_drain(first), seen, expected);
     assert_int_equal(world_aggregated(first, "Parcels", "parcel").all, 0);
     hook_set(NULL, NULL);
     world_close(second);

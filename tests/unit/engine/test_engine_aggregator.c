@@ -6,18 +6,12 @@
 #include "pawl/operations.h"
 #include "support/world.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define PARCEL(F)    \
-    F(INT32, number) \
-    F(TEXT, depot)
-PAWL_RECORD(parcel, PARCEL);
+RECORD(parcel, (INT32, number), (TEXT, depot));
 PAWL_RECORD(letter, A_NUMBER);
 PAWL_RECORD(card, A_NUMBER);
 PAWL_RECORD(crate, A_NUMBER);
 PAWL_RECORD(sack, A_NUMBER);
-#define LOADED(F) F(INT32, count)
-PAWL_RECORD(loaded, LOADED);
+RECORD(loaded, (INT32, count));
 
 static world_log seen;
 static int       failures;
@@ -50,7 +44,6 @@ PAWL_BATCH_HANDLER(on_parcels, parcel);
 
 static pawl_code on_letters(pawl_context *ctx, const letter *messages, size_t count)
 {
-    (void)messages;
     is_quiet = true;
     return hand_over(ctx, "letters:", NULL, count);
 }
@@ -130,12 +123,10 @@ ON_ALL_STORES(e17_neither_size_nor_period_is_size_ten, const char *url)
     world *it = open_world(url);
     for (int32_t i = 0; i < 9; i++)
         world_post(it, NULL, PAWL_MESSAGE(letter, .number = i));
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     assert_int_equal(world_aggregated(it, "Letters", "letter").ready, 9);
     world_post(it, NULL, PAWL_MESSAGE(letter, .number = 9));
-    world_drain(it);
-    assert_string_equal(seen.text, "letters:10 ");
+    LOG_AFTER(world_drain(it), seen, "letters:10 ");
     assert_int_equal(world_aggregated(it, "Letters", "letter").all, 0);
     assert_int_equal(world_queue(it, "vans").count, 1);
 }
@@ -145,8 +136,7 @@ ON_ALL_STORES(e17_a_period_alone_never_flushes_by_size, const char *url)
     world *it = open_world(url);
     for (int32_t i = 0; i < 30; i++)
         post_card(it, 0, i);
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
 }
 
 /* One batch with seven: the callback gets all that is there. */
@@ -155,8 +145,7 @@ ON_ALL_STORES(e18_all_resolved_rows_are_handed_over, const char *url)
     world *it = open_world(url);
     for (int32_t i = 1; i <= 7; i++)
         post_parcel(it, i, "a");
-    world_drain(it);
-    assert_string_equal(seen.text, "Parcels/a:7,1,2,3,4,5,6,7 ");
+    LOG_AFTER(world_drain(it), seen, "Parcels/a:7,1,2,3,4,5,6,7 ");
 }
 
 ON_ALL_STORES(e18_max_caps_what_is_handed_over, const char *url)
@@ -164,8 +153,7 @@ ON_ALL_STORES(e18_max_caps_what_is_handed_over, const char *url)
     world *it = open_world(url);
     for (int32_t i = 1; i <= 7; i++)
         world_post(it, NULL, PAWL_MESSAGE(crate, .number = i));
-    world_drain(it);
-    assert_string_equal(seen.text, "crates:2,1,2 crates:2,3,4 crates:2,5,6 ");
+    LOG_AFTER(world_drain(it), seen, "crates:2,1,2 crates:2,3,4 crates:2,5,6 ");
     assert_int_equal(world_aggregated(it, "Crates", "crate").all, 1);
 }
 
@@ -176,13 +164,11 @@ ON_ALL_STORES(keys_are_partitions, const char *url)
         post_parcel(it, i, "a");
         post_parcel(it, 10 + i, i <= 2 ? "b" : "");
     }
-    world_drain(it);
-    assert_string_equal(seen.text, "Parcels/a:4,1,2,3,4 ");
+    LOG_AFTER(world_drain(it), seen, "Parcels/a:4,1,2,3,4 ");
     assert_int_equal(world_aggregated(it, "Parcels/b", "parcel").ready, 2);
     assert_int_equal(world_aggregated(it, "Parcels/", "parcel").ready, 2);
     post_parcel(it, 15, "");
-    world_drain(it);
-    assert_string_equal(seen.text, "Parcels/a:4,1,2,3,4 Parcels/:3,13,14,15 ");
+    LOG_AFTER(world_drain(it), seen, "Parcels/a:4,1,2,3,4 Parcels/:3,13,14,15 ");
 }
 
 ON_ALL_STORES(a7_a_partition_over_its_limit_is_refused, const char *url)
@@ -231,11 +217,9 @@ ON_ALL_STORES(e19_the_gate_counts_what_can_be_read, const char *url)
     for (int32_t i = 0; i < 9; i++)
         world_post(it, NULL, PAWL_MESSAGE(letter, .number = i));
     world_drain(it);
-    world_go_both(it, PAWL_MINUTES(1));
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_go_both(it, PAWL_MINUTES(1)), seen, "");
     world_post(it, NULL, PAWL_MESSAGE(letter, .number = 9));
-    world_drain(it);
-    assert_string_equal(seen.text, "letters:10 ");
+    LOG_AFTER(world_drain(it), seen, "letters:10 ");
     assert_int_equal(world_aggregated(it, "Letters", "letter").all, 10);
 }
 
@@ -254,18 +238,15 @@ ON_ALL_STORES(a10_e19_by_size_what_does_not_decode_stays, const char *url)
     for (int32_t i = 0; i < 9; i++)
         world_post(it, NULL, PAWL_MESSAGE(letter, .number = i));
     world_drain(it);
-    world_go_both(it, PAWL_MINUTES(1));
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_go_both(it, PAWL_MINUTES(1)), seen, "");
     /* Nothing is withheld from the next flush. */
     assert_int_equal(world_aggregated(it, "Letters", "letter").ready, 11);
     assert_memory_equal(error_of_partition(it, "Letters").data,
                         "aggregator Letters: message letter-", 35);
     /* The check of all partitions sees that it is full, and a commit that adds later. */
     world_post(it, NULL, PAWL_MESSAGE(letter, .number = 9));
-    world_drain(it);
-    assert_string_equal(seen.text, "");
-    world_go_machine(it, PAWL_SECONDS(61));
-    assert_string_equal(seen.text, "letters:10 ");
+    LOG_AFTER(world_drain(it), seen, "");
+    LOG_AFTER(world_go_machine(it, PAWL_SECONDS(61)), seen, "letters:10 ");
     assert_int_equal(world_aggregated(it, "Letters", "letter").all, 2);
     assert_int_equal(world_aggregated(it, "Letters", "letter").flush_attempts, 0);
 }
@@ -275,12 +256,10 @@ ON_ALL_STORES(a10_e19_ten_that_do_not_decode_never_flush, const char *url)
 {
     world *it = open_world(url);
     add_rows(it, "Letters", "letter", "{\"number\": \"none\"}", 10, PAWL_TIME_MAX);
-    world_go_both(it, PAWL_MINUTES(1));
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_go_both(it, PAWL_MINUTES(1)), seen, "");
     assert_int_equal(world_aggregated(it, "Letters", "letter").ready, 0);
     assert_int_equal(world_aggregated(it, "Letters", "letter").all, 10);
-    world_go_both(it, PAWL_MINUTES(10));
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_go_both(it, PAWL_MINUTES(10)), seen, "");
     assert_int_equal(world_aggregated(it, "Letters", "letter").all, 10);
 }
 
@@ -291,8 +270,7 @@ ON_ALL_STORES(a10_e18_what_does_not_decode_blocks_no_bounded_piece, const char *
     add_rows(it, "Crates", "crate", "[]", 1, PAWL_TIME_MAX);
     for (int32_t i = 0; i < 3; i++)
         world_post(it, NULL, PAWL_MESSAGE(crate, .number = i));
-    world_drain(it);
-    assert_string_equal(seen.text, "crates:1,0 crates:2,1,2 ");
+    LOG_AFTER(world_drain(it), seen, "crates:1,0 crates:2,1,2 ");
     assert_int_equal(world_aggregated(it, "Crates", "crate").all, 1);
 }
 
@@ -303,8 +281,7 @@ ON_ALL_STORES(a10_e18_behind_an_unreadable_piece_is_another, const char *url)
     add_rows(it, "Crates", "crate", "[]", 2, PAWL_TIME_MAX);
     for (int32_t i = 0; i < 2; i++)
         world_post(it, NULL, PAWL_MESSAGE(crate, .number = i));
-    world_drain(it);
-    assert_string_equal(seen.text, "crates:2,0,1 ");
+    LOG_AFTER(world_drain(it), seen, "crates:2,0,1 ");
     assert_int_equal(world_aggregated(it, "Crates", "crate").all, 2);
 }
 
@@ -315,10 +292,8 @@ ON_ALL_STORES(a10_e20_too_few_by_size_keep_their_period, const char *url)
     add_rows(it, "Sacks", "sack", "[]", 2, WORLD_START + PAWL_SECONDS(60));
     world_go(it, PAWL_SECONDS(50));
     world_post(it, NULL, PAWL_MESSAGE(sack, .number = 7));
-    world_drain(it);
-    assert_string_equal(seen.text, "");
-    world_go(it, PAWL_SECONDS(10));
-    assert_string_equal(seen.text, "sacks:1,7 ");
+    LOG_AFTER(world_drain(it), seen, "");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(10)), seen, "sacks:1,7 ");
     assert_int_equal(world_aggregated(it, "Sacks", "sack").all, 2);
 }
 
@@ -329,14 +304,11 @@ ON_ALL_STORES(e20_a_flush_by_size_begins_a_new_period, const char *url)
     for (int32_t i = 1; i <= 3; i++)
         world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(i == 1 ? 0 : 30),
                       PAWL_MESSAGE(crate, .number = i));
-    world_go(it, PAWL_SECONDS(30));
-    assert_string_equal(seen.text, "crates:2,1,2 ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(30)), seen, "crates:2,1,2 ");
     assert_int_equal(world_aggregated(it, "Crates", "crate").flush_due,
                      WORLD_START + PAWL_SECONDS(90));
-    world_go(it, PAWL_SECONDS(60) - 1);
-    assert_string_equal(seen.text, "crates:2,1,2 ");
-    world_go(it, 1);
-    assert_string_equal(seen.text, "crates:2,1,2 crates:1,3 ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(60) - 1), seen, "crates:2,1,2 ");
+    LOG_AFTER(world_go(it, 1), seen, "crates:2,1,2 crates:1,3 ");
 }
 
 ON_ALL_STORES(a10_e20_a_period_hands_over_what_decodes, const char *url)
@@ -370,8 +342,7 @@ ON_ALL_STORES(e20_a_period_hands_over_what_is_there_in_pieces, const char *url)
     pawl_step step = world_go(it, PAWL_SECONDS(60) - 1);
     assert_string_equal(seen.text, "");
     assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(60));
-    world_go(it, 1);
-    assert_string_equal(seen.text, "cards@60:4,1,2,3,4 cards@60:2,5,6 ");
+    LOG_AFTER(world_go(it, 1), seen, "cards@60:4,1,2,3,4 cards@60:2,5,6 ");
     /* Empty: no callback, and nothing known of the partition any more. */
     step = world_go(it, PAWL_MINUTES(10));
     assert_string_equal(seen.text, "cards@60:4,1,2,3,4 cards@60:2,5,6 ");
@@ -387,8 +358,7 @@ ON_ALL_STORES(e20_periods_and_messages_in_the_order_of_time, const char *url)
     post_card(it, 60, 3);
     post_card(it, 61, 4);
     post_card(it, 200, 5);
-    world_go(it, PAWL_HOURS(1));
-    assert_string_equal(seen.text, "cards@60:2,1,2 cards@120:2,3,4 cards@260:1,5 ");
+    LOG_AFTER(world_go(it, PAWL_HOURS(1)), seen, "cards@60:2,1,2 cards@120:2,3,4 cards@260:1,5 ");
 }
 
 ON_ALL_STORES(e20_a_flush_can_be_asked_for, const char *url)
@@ -400,12 +370,10 @@ ON_ALL_STORES(e20_a_flush_can_be_asked_for, const char *url)
     post_card(it, 0, 3);
     world_drain(it);
     must(pawl_endpoint_flush(it->endpoint, "Parcels", "Parcels/b", world_error()));
-    world_drain(it);
-    assert_string_equal(seen.text, "Parcels/b:1,2 ");
+    LOG_AFTER(world_drain(it), seen, "Parcels/b:1,2 ");
     must(pawl_endpoint_flush(it->endpoint, "Parcels", NULL, world_error()));
     must(pawl_endpoint_flush(it->endpoint, "Cards", NULL, world_error()));
-    world_drain(it);
-    assert_string_equal(seen.text, "Parcels/b:1,2 cards@0:1,3 Parcels/a:1,1 ");
+    LOG_AFTER(world_drain(it), seen, "Parcels/b:1,2 cards@0:1,3 Parcels/a:1,1 ");
     assert_int_equal(pawl_endpoint_flush(it->endpoint, "Nothing", NULL, &error), PAWL_ENOTFOUND);
     static const char *const strange[] = {"Cards", "b", "Parcel", "Parcelsb", "Cards/b"};
     for (size_t i = 0; i < sizeof strange / sizeof strange[0]; i++)
@@ -426,8 +394,7 @@ ON_ALL_STORES(an_unreadable_partition_holds_nothing_up, const char *url)
     for (int i = 0; i < 3; i++)
         world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(40 + i),
                       PAWL_MESSAGE(parcel, .number = i, .depot = PAWL_TEXT("a")));
-    world_go(it, PAWL_SECONDS(50));
-    assert_string_equal(seen.text, "Parcels/a:3,0,1,2 ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(50)), seen, "Parcels/a:3,0,1,2 ");
     assert_int_equal(world_aggregated(it, "Cards", "card").all, 1);
 }
 
@@ -439,8 +406,7 @@ ON_ALL_STORES(e21_a_failing_callback_releases_and_tries_again, const char *url)
     failures  = 1;
     for (int32_t i = 1; i <= 3; i++)
         post_parcel(it, i, "a");
-    world_drain(it);
-    assert_string_equal(seen.text, "Parcels/a:3,1,2,3 ");
+    LOG_AFTER(world_drain(it), seen, "Parcels/a:3,1,2,3 ");
     pawl_aggregator_counts counts = world_aggregated(it, "Parcels/a", "parcel");
     assert_int_equal(counts.all, 3);
     assert_int_equal(counts.ready, 3);
@@ -451,10 +417,8 @@ ON_ALL_STORES(e21_a_failing_callback_releases_and_tries_again, const char *url)
     /* The messages themselves are done with. */
     assert_int_equal(world_queue(it, "yard").count, 0);
     assert_int_equal(world_dead(it).count, 0);
-    world_go(it, PAWL_SECONDS(5));
-    assert_string_equal(seen.text, "Parcels/a:3,1,2,3 ");
-    world_go(it, PAWL_SECONDS(10));
-    assert_string_equal(seen.text, "Parcels/a:3,1,2,3 Parcels/a:3,1,2,3 ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(5)), seen, "Parcels/a:3,1,2,3 ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(10)), seen, "Parcels/a:3,1,2,3 Parcels/a:3,1,2,3 ");
     assert_int_equal(world_aggregated(it, "Parcels/a", "parcel").all, 0);
     assert_int_equal(world_queue(it, "vans").count, 1);
 }
@@ -468,10 +432,8 @@ ON_ALL_STORES(e22_a_waiting_partition_takes_adds, const char *url)
         post_parcel(it, i, "a");
     world_drain(it);
     post_parcel(it, 4, "a");
-    world_drain(it);
-    assert_string_equal(seen.text, "Parcels/a:3,1,2,3 ");
-    world_go(it, PAWL_SECONDS(20));
-    assert_string_equal(seen.text, "Parcels/a:3,1,2,3 Parcels/a:4,1,2,3,4 ");
+    LOG_AFTER(world_drain(it), seen, "Parcels/a:3,1,2,3 ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(20)), seen, "Parcels/a:3,1,2,3 Parcels/a:4,1,2,3,4 ");
 }
 
 ON_ALL_STORES(a_partition_past_its_attempts_is_dead, const char *url)
@@ -517,8 +479,7 @@ ON_ALL_STORES(a_request_needs_no_full_partition, const char *url)
 {
     world *it = open_world(url);
     post_parcel(it, 1, "a");
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     must(pawl_store_partition_run_now(it->store, PAWL_TEXT("Parcels/a"), PAWL_TEXT("ann"),
                                       PAWL_TEXT(""), world_now(it), world_error()));
     world_go_both(it, PAWL_SECONDS(20));
@@ -546,8 +507,6 @@ ON_ALL_STORES(a_full_partition_is_found_after_a_crash, const char *url)
     pawl_changes changes = {ONE_UNIT, .now = WORLD_START,
                             .aggregator_add = {.items = adds, .count = 3}};
     must(pawl_store_commit(it->store, &changes, NULL, world_error()));
-    world_drain(it);
-    assert_string_equal(seen.text, "");
-    world_go_machine(it, PAWL_MINUTES(1));
-    assert_string_equal(seen.text, "Parcels/q:3,5,5,5 ");
+    LOG_AFTER(world_drain(it), seen, "");
+    LOG_AFTER(world_go_machine(it, PAWL_MINUTES(1)), seen, "Parcels/q:3,5,5,5 ");
 }

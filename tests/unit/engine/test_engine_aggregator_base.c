@@ -5,8 +5,6 @@
  */
 #include "support/world.h"
 
-/* ---- The application -------------------------------------------------------- */
-
 #define READING(F)  \
     F(TEXT, sensor) \
     F(INT32, value)
@@ -44,7 +42,6 @@ PAWL_BATCH_HANDLER(on_readings, reading);
 
 static pawl_code on_hot(pawl_context *ctx, const hot_reading *message)
 {
-    (void)ctx;
     world_note(&seen, "hot(%d)", message->value);
     return PAWL_OK;
 }
@@ -84,8 +81,7 @@ ON_ALL_STORES(e9_an_aggregator_takes_derived_messages_by_size, const char *url)
 {
     world *it = open_world(url);
     post_three(it);
-    world_drain(it);
-    assert_string_equal(seen.text, "hot(3) BySensor/s(1,2,3) ");
+    LOG_AFTER(world_drain(it), seen, "hot(3) BySensor/s(1,2,3) ");
     assert_int_equal(world_aggregated(it, "BySensor/s", "reading").all, 0);
 }
 
@@ -95,8 +91,7 @@ ON_ALL_STORES(e9_an_aggregator_takes_derived_messages_by_period, const char *url
     post_three(it);
     world_drain(it);
     world_forget(&seen);
-    world_go(it, PAWL_SECONDS(60));
-    assert_string_equal(seen.text, "ByMinute(1,2,3) ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(60)), seen, "ByMinute(1,2,3) ");
     assert_int_equal(world_aggregated(it, "ByMinute", "reading").all, 0);
 }
 
@@ -137,8 +132,7 @@ ON_ALL_STORES(a_derived_message_with_full_headers_is_taken, const char *url)
                                    world_error()));
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].message.headers.size, PAWL_HEADERS_SIZE_MAX);
-    world_go(it, PAWL_SECONDS(60));
-    assert_string_equal(seen.text, "ByMinute(7) ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(60)), seen, "ByMinute(7) ");
 }
 
 /* ---- Rows of older programs -------------------------------------------------------- */
@@ -165,11 +159,9 @@ ON_ALL_STORES(a10_rows_stored_as_a_derived_type_are_handed_over, const char *url
     add_row(it, "x-1", "hot_reading", 1);
     add_row(it, "x-2", "hot_reading", 2);
     add_row(it, "x-3", "cold_reading", 3);
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     world_post(it, NULL, PAWL_MESSAGE(reading, .sensor = PAWL_TEXT("s"), .value = 4));
-    world_drain(it);
-    assert_string_equal(seen.text, "BySensor/s(1,2,4) ");
+    LOG_AFTER(world_drain(it), seen, "BySensor/s(1,2,4) ");
     assert_int_equal(world_aggregated(it, "BySensor/s", "cold_reading").all, 1);
 }
 

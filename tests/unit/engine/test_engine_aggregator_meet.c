@@ -6,14 +6,12 @@
 #include "support/hook.h"
 #include "support/world.h"
 
-#define COIN(F) F(INT32, cents)
-PAWL_RECORD(coin, COIN);
+RECORD(coin, (INT32, cents));
 
 static world_log seen;
 
 static pawl_code on_coins(pawl_context *ctx, const coin *messages, size_t count)
 {
-    (void)ctx;
     world_note(&seen, "coins(");
     for (size_t i = 0; i < count; i++)
         world_note(&seen, "%d", (int)messages[i].cents);
@@ -66,7 +64,6 @@ static void give_it_back(void)
 
 static pawl_code meet(hook_point point, void *context)
 {
-    (void)context;
     lease_count += point == HOOK_BEFORE_LEASE;
     if (point == HOOK_BEFORE_LEASE && other.leases_left > 0 && !other.has_row) {
         other.leases_left--;
@@ -76,8 +73,6 @@ static pawl_code meet(hook_point point, void *context)
     }
     return PAWL_OK;
 }
-
-/* ---- Tests ---------------------------------------------------------------------- */
 
 static world *meet_so_often(const char *url, int leases)
 {
@@ -112,8 +107,7 @@ ON_ALL_STORES(workers_that_meet_for_ever_leave_it, const char *url)
     world *it = meet_so_often(url, 1000000);
     assert_string_equal(seen.text, "");
     other.leases_left = 0;
-    world_go_machine(it, PAWL_SECONDS(10));
-    assert_string_equal(seen.text, "coins( 1 2 ) ");
+    LOG_AFTER(world_go_machine(it, PAWL_SECONDS(10)), seen, "coins( 1 2 ) ");
     hook_set(NULL, NULL);
 }
 

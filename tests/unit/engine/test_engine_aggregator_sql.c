@@ -7,15 +7,9 @@
 #include "support/native.h"
 #include "support/world.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define SALE(F)      \
-    F(INT32, number) \
-    F(TEXT, shop)
-PAWL_RECORD(sale, SALE);
+RECORD(sale, (INT32, number), (TEXT, shop));
 PAWL_RECORD(visitor, A_NUMBER);
-#define BOOKED(F) F(INT32, count)
-PAWL_RECORD(booked, BOOKED);
+RECORD(booked, (INT32, count));
 
 static world_log seen;
 
@@ -60,7 +54,6 @@ PAWL_BATCH_HANDLER(on_sales, sale);
 /* Flushed in the same round, without SQL. */
 static pawl_code on_visitors(pawl_context *ctx, const visitor *visitors, size_t count)
 {
-    (void)visitors;
     assert_null(pawl_sqlite(ctx));
     assert_null(pawl_postgres(ctx));
     world_note(&seen, "visitors:%zu", count);
@@ -126,8 +119,7 @@ ON_SQL_STORES(e24_own_sql_is_there_when_the_messages_are_gone, const char *url)
         post_sale(it, 10 + i, "b");
         world_post(it, NULL, PAWL_MESSAGE(visitor, .number = i));
     }
-    world_drain(it);
-    assert_string_equal(seen.text, "Sales/a:2 Sales/b:2 visitors:3 ");
+    LOG_AFTER(world_drain(it), seen, "Sales/a:2 Sales/b:2 visitors:3 ");
     expect_rows(url, "1 2 11 12");
     assert_int_equal(world_aggregated(it, "Sales/a", "sale").all, 1);
     assert_int_equal(world_aggregated(it, "Sales/b", "sale").all, 1);
@@ -152,8 +144,8 @@ ON_SQL_STORES(e24_own_sql_shares_its_transaction_with_no_other_flush, const char
         fault_plan_set(NULL);
         ask_for(it, orders[i][0]);
         ask_for(it, orders[i][1]);
-        world_drain(it);
-        assert_string_equal(seen.text, i == 1 ? "visitors:1 Sales/a:1 " : "Sales/a:1 visitors:1 ");
+        LOG_AFTER(world_drain(it), seen,
+                  i == 1 ? "visitors:1 Sales/a:1 " : "Sales/a:1 visitors:1 ");
         /* None is claimed for a batch that it cannot be in, and given back. */
         assert_int_equal(fault_counts_now().by_op[fault_op_leased_batch_claim], 2);
     }
@@ -171,8 +163,7 @@ ON_SQL_STORES(e21_a_failing_callback_leaves_neither, const char *url)
         post_sale(it, i, "a");
         post_sale(it, 10 + i, "b");
     }
-    world_drain(it);
-    assert_string_equal(seen.text, "Sales/a:2 Sales/b:2 ");
+    LOG_AFTER(world_drain(it), seen, "Sales/a:2 Sales/b:2 ");
     expect_rows(url, "11 12");
     pawl_aggregator_counts counts = world_aggregated(it, "Sales/a", "sale");
     assert_int_equal(counts.ready, 2);

@@ -5,16 +5,11 @@
  */
 #include "support/world.h"
 
-/* ---- The application -------------------------------------------------------- */
-
 PAWL_RECORD(ask, A_NAME);
 PAWL_RECORD(seek, A_NAME);
 PAWL_RECORD(gather, A_NAME);
 PAWL_RECORD(other, A_NAME);
-#define DESK_STATE(F) \
-    F(TEXT, name)     \
-    F(INT32, count)
-PAWL_RECORD(desk_state, DESK_STATE);
+RECORD(desk_state, (TEXT, name), (INT32, count));
 
 typedef enum place { HANDLER, FINDER, BEFORE, AFTER, CALLBACK, TIMEOUT, PLACE_COUNT } place;
 
@@ -32,13 +27,11 @@ static pawl_code answer_at(pawl_context *ctx, place here)
 
 static pawl_code before_commit(pawl_context *ctx, void *data)
 {
-    (void)data;
     return answer_at(ctx, CALLBACK);
 }
 
 static pawl_code on_ask(pawl_context *ctx, desk_state *state, const ask *message)
 {
-    (void)message;
     state->count++;
     if (asked == TIMEOUT)
         return pawl_timeout(ctx, "late", PAWL_SECONDS(1));
@@ -56,13 +49,11 @@ PAWL_TIMEOUT_HANDLER(on_late, desk_state);
 
 static pawl_code find_desk(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)message, (void)id;
     return answer_at(ctx, FINDER);
 }
 
 static pawl_code on_seek(pawl_context *ctx, desk_state *state, const seek *message)
 {
-    (void)ctx, (void)message;
     state->count++;
     return PAWL_OK;
 }
@@ -70,7 +61,6 @@ PAWL_HANDLER(on_seek, desk_state, seek);
 
 static pawl_code on_other(pawl_context *ctx, const other *message)
 {
-    (void)ctx, (void)message;
     others++;
     return PAWL_OK;
 }
@@ -78,7 +68,6 @@ PAWL_MESSAGE_HANDLER(on_other, other);
 
 static pawl_code on_gather(pawl_context *ctx, const gather *messages, size_t count)
 {
-    (void)messages, (void)count;
     return answer_at(ctx, HANDLER);
 }
 PAWL_BATCH_HANDLER(on_gather, gather);
@@ -90,13 +79,11 @@ static bool is_asked(const pawl_message *message)
 
 static pawl_code before(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)context;
     return is_asked(message) ? answer_at(ctx, BEFORE) : PAWL_OK;
 }
 
 static pawl_code after(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)context;
     return is_asked(message) ? answer_at(ctx, AFTER) : PAWL_OK;
 }
 
@@ -219,15 +206,9 @@ ON_ALL_STORES(a_number_that_no_list_has_is_named, const char *url)
     play_at(it, HANDLER, "d");
     assert_int_equal(world_dead(it).count, 0);
     world_go_both(it, PAWL_SECONDS(2));
-    pawl_dead_rows rows = world_dead(it);
-    assert_int_equal(rows.count, 1);
-    assert_true(world_says(rows.items[0].error, "the answer 999 is not a code of pawl"));
-    assert_int_equal(rows.items[0].attempts, 2);
+    pawl_dead_row rows = world_dead_letter(it);
+    assert_true(world_says(rows.error, "the answer 999 is not a code of pawl"));
+    assert_int_equal(rows.attempts, 2);
 }
 
-int main(void)
-{
-    scenario_files_in_memory();
-    world_quiet();
-    return tests_run(NULL, NULL);
-}
+void (*const tests_first)(void) = scenario_files_in_memory;

@@ -8,14 +8,9 @@
 
 #include <unistd.h>
 
-/* ---- The application -------------------------------------------------------- */
-
-#define NOTE(F) F(TEXT, how)
-PAWL_RECORD(note, NOTE);
-#define DESK_STATE(F) F(TEXT, how)
-PAWL_RECORD(desk_state, DESK_STATE);
-#define BEGIN(F) F(TEXT, how)
-PAWL_RECORD(begin, BEGIN);
+RECORD(note, (TEXT, how));
+RECORD(desk_state, (TEXT, how));
+RECORD(begin, (TEXT, how));
 
 static world *meddler; /* marks the message in hand while its handler runs */
 static int    failures_left;
@@ -49,14 +44,12 @@ PAWL_MESSAGE_HANDLER(on_note, note);
 
 static pawl_code on_begin(pawl_context *ctx, desk_state *state, const begin *message)
 {
-    (void)state, (void)message;
     return pawl_timeout(ctx, "late", PAWL_SECONDS(1));
 }
 PAWL_HANDLER(on_begin, desk_state, begin);
 
 static pawl_code on_late(pawl_context *ctx, desk_state *state)
 {
-    (void)state;
     return pawl_complete(ctx);
 }
 PAWL_TIMEOUT_HANDLER(on_late, desk_state);
@@ -90,9 +83,7 @@ static void post(world *it, const char *queue, const char *id, const char *how,
 {
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .id = id, .headers = headers,
                                  .correlation_id = "talk-1", .due = world_now(it)};
-    must(pawl_sender_send(it->sender, queue, &options, PAWL_MESSAGE(note, .how = pawl_text_of(how)),
-                          world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
+    test_send(it->sender, queue, &options, PAWL_MESSAGE(note, .how = pawl_text_of(how)));
 }
 
 /* The copies that came into the queue, oldest first. */
@@ -266,7 +257,6 @@ static char letters[400];
 static pawl_code open_pigeon(pawl_transport *transport, const char *url, const char *system_prefix,
                              pawl_error *error)
 {
-    (void)transport, (void)system_prefix;
     if (strcmp(url, "pigeon://away/") == 0)
         return pawl_error_set(error, PAWL_EUNREACHABLE, "it is away");
     return strcmp(url, "pigeon://here/") == 0
@@ -276,13 +266,11 @@ static pawl_code open_pigeon(pawl_transport *transport, const char *url, const c
 
 static void close_pigeon(pawl_transport *transport)
 {
-    (void)transport;
 }
 
 static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)
 {
-    (void)transport, (void)arena, (void)error;
     for (size_t i = 0; i < count; i++)
         snprintf(letters + strlen(letters), sizeof letters - strlen(letters), "%.*s:%.*s ",
                  PAWL_TEXT_ARGS(items[i].queue), PAWL_TEXT_ARGS(items[i].message.id));
@@ -325,15 +313,13 @@ ON_ALL_STORES(copies_go_to_another_store, const char *url)
 
 static void refuses(const char *address, const pawl_route *routes, const char *expected)
 {
-    pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint        *endpoint = NULL;
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     options.store                  = "memory:audits";
     options.audit                  = address;
     options.routes                 = routes;
-    assert_int_equal(pawl_endpoint_create(&application, "desk", &options, &endpoint, &error),
-                     PAWL_ECONFIG);
-    assert_string_equal(error.text, expected);
+    must_fail(pawl_endpoint_create(&application, "desk", &options, &endpoint, world_error()),
+              PAWL_ECONFIG, expected);
     assert_null(endpoint);
 }
 

@@ -8,8 +8,6 @@
 
 #include "runtime/runtime.h"
 
-/* ---- The application -------------------------------------------------------- */
-
 PAWL_RECORD(work, A_NAME);
 
 static world_log seen;
@@ -19,7 +17,6 @@ static int64_t   slowness; /* microseconds of a handler */
 static pawl_code on_work(pawl_context *ctx, const work *message)
 {
     int64_t begin = pawl__monotonic_now();
-    (void)ctx;
     world_note(&seen, "%.*s", PAWL_TEXT_ARGS(message->name));
     while (pawl__monotonic_now() < begin + slowness)
         continue;
@@ -104,9 +101,7 @@ ON_ALL_STORES(e7_a_batch_whose_time_is_over_ends, const char *url)
     post_work(it, "5", "e");
     post_work(it, "1", "a");
     step_hasty(endpoint, 1);
-    pawl_queue_rows rows = world_queue(it, "mill");
-    assert_int_equal(rows.count, 1);
-    assert_string_equal(rows.items[0].message.id.data, "5");
+    assert_string_equal(world_queue_row(it, "mill").message.id.data, "5");
     pawl_endpoint_destroy(endpoint);
 }
 
@@ -191,7 +186,6 @@ ON_ALL_STORES(e7_after_a_first_batch_of_handlers_that_take_time_claims_double, c
 static pawl_code claim_slowly(hook_point point, void *context)
 {
     int64_t begin = pawl__monotonic_now();
-    (void)context;
     while (point == HOOK_BEFORE_CLAIM && pawl__monotonic_now() < begin + HANDLER_TIME + 1)
         continue;
     return PAWL_OK;
@@ -221,7 +215,6 @@ static pawl_code bad_code;
 /* As a store that cannot take what one of the units wrote. */
 static pawl_code refuse_bad(hook_point point, void *context)
 {
-    (void)context;
     if (point != HOOK_BEFORE_COMMIT || !has_bad)
         return PAWL_OK;
     has_bad = false;

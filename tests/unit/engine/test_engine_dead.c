@@ -8,10 +8,7 @@
 #include "support/fault_store.h"
 #include "support/world.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define CHARGE(F) F(TEXT, how)
-PAWL_RECORD(charge, CHARGE);
+RECORD(charge, (TEXT, how));
 PAWL_RECORD(lamp_state, A_NAME);
 PAWL_RECORD(light, A_NAME);
 
@@ -34,14 +31,12 @@ PAWL_MESSAGE_HANDLER(on_charge, charge);
 
 static pawl_code on_light(pawl_context *ctx, lamp_state *lamp, const light *message)
 {
-    (void)lamp, (void)message;
     return pawl_timeout(ctx, "off", PAWL_SECONDS(5));
 }
 PAWL_HANDLER(on_light, lamp_state, light);
 
 static pawl_code on_off(pawl_context *ctx, lamp_state *lamp)
 {
-    (void)lamp;
     return answer(ctx, "off");
 }
 PAWL_TIMEOUT_HANDLER(on_off, lamp_state);
@@ -54,14 +49,12 @@ PAWL_RECORD(rang, A_NAME);
 
 static pawl_code on_ring(pawl_context *ctx, bell_state *bell, const ring *message)
 {
-    (void)bell, (void)message;
     return pawl_timeout(ctx, "later", PAWL_SECONDS(5));
 }
 PAWL_HANDLER(on_ring, bell_state, ring);
 
 static pawl_code on_bell_later(pawl_context *ctx, bell_state *bell)
 {
-    (void)bell;
     pawl_code code = answer(ctx, "bell");
     return code == PAWL_OK ? pawl_reply(ctx, PAWL_MESSAGE(rang, .name = PAWL_TEXT("bell"))) : code;
 }
@@ -69,14 +62,12 @@ PAWL_TIMEOUT_HANDLER(on_bell_later, bell_state);
 
 static pawl_code on_clock_ring(pawl_context *ctx, const clock_state *clock, const ring *message)
 {
-    (void)clock, (void)message;
     return pawl_timeout(ctx, "later", PAWL_SECONDS(5));
 }
 PAWL_PROCESS_HANDLER(on_clock_ring, clock_state, ring);
 
 static pawl_code on_clock_later(pawl_context *ctx, const clock_state *clock)
 {
-    (void)clock;
     pawl_code code = answer(ctx, pawl_stream_in_flight(ctx).data);
     return code == PAWL_OK ? pawl_reply(ctx, PAWL_MESSAGE(rang, .name = PAWL_TEXT("clock"))) : code;
 }
@@ -134,19 +125,16 @@ ON_ALL_STORES(e34_a_retried_letter_is_handled_once, const char *url)
     assert_int_equal(world_dead(it).count, 1);
     is_open = true;
     post_charge(it, "m-1");
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     must(retry(it, it->store, PAWL_TEXT("m-1"), world_error()));
     post_charge(it, "m-1");
     world_drain(it);
     post_charge(it, "m-1");
-    world_drain(it);
-    assert_string_equal(seen.text, "charge ");
+    LOG_AFTER(world_drain(it), seen, "charge ");
     assert_int_equal(world_dead(it).count, 0);
     assert_true(world_is_marked(it, "m-1"));
     assert_int_equal(retry(it, it->store, PAWL_TEXT("m-1"), &error), PAWL_EGONE);
-    world_drain(it);
-    assert_string_equal(seen.text, "charge ");
+    LOG_AFTER(world_drain(it), seen, "charge ");
 }
 
 /* A second operator who saw the letter before the first one retried it, and acts when the message
@@ -165,8 +153,7 @@ ON_ALL_STORES(e34_of_two_who_retry_a_letter_one_does, const char *url)
     assert_int_equal(
         pawl_store_dead_settle(it->store, letters.items, 1, &settle, world_now(it), NULL, &error),
         PAWL_EGONE);
-    world_drain(it);
-    assert_string_equal(seen.text, "charge ");
+    LOG_AFTER(world_drain(it), seen, "charge ");
 }
 
 ON_ALL_STORES(e34_a_letter_that_dies_again_is_a_letter_again, const char *url)
@@ -179,8 +166,7 @@ ON_ALL_STORES(e34_a_letter_that_dies_again_is_a_letter_again, const char *url)
     assert_int_equal(world_dead(it).count, 1);
     is_open = true;
     must(retry(it, it->store, PAWL_TEXT("m-1"), world_error()));
-    world_drain(it);
-    assert_string_equal(seen.text, "charge ");
+    LOG_AFTER(world_drain(it), seen, "charge ");
     pawl_event_rows done;
     must(pawl_store_dead_actions(it->store, ENDPOINT, PAWL_TEXT("m-1"), it->arena, &done,
                                  world_error()));
@@ -197,8 +183,7 @@ ON_ALL_STORES(e34_an_edited_letter_is_handled_with_its_new_body, const char *url
     must(pawl_store_dead_edit(it->store, ENDPOINT, PAWL_TEXT("m-1"),
                               PAWL_TEXT("{\"how\":\"edited\"}"), ANN, PAWL_TEXT(""), world_now(it),
                               world_error()));
-    world_drain(it);
-    assert_string_equal(seen.text, "edited ");
+    LOG_AFTER(world_drain(it), seen, "edited ");
 }
 
 ON_ALL_STORES(e34_a_copy_of_a_discarded_letter_is_dropped, const char *url)
@@ -210,8 +195,7 @@ ON_ALL_STORES(e34_a_copy_of_a_discarded_letter_is_dropped, const char *url)
     must(pawl_store_dead_discard(it->store, ENDPOINT, PAWL_TEXT("m-1"), ANN, PAWL_TEXT(""),
                                  world_now(it), world_error()));
     post_charge(it, "m-1");
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     assert_int_equal(world_dead(it).count, 0);
 }
 
@@ -222,12 +206,10 @@ ON_ALL_STORES(e34_a_retried_timeout_finds_its_saga, const char *url)
     world_post(it, "l-1", PAWL_MESSAGE(light, .name = PAWL_TEXT("a")));
     world_drain(it);
     world_go(it, PAWL_SECONDS(5));
-    pawl_dead_rows letters = world_dead(it);
-    assert_int_equal(letters.count, 1);
-    is_open = true;
-    must(retry(it, it->store, letters.items[0].message.id, world_error()));
-    world_drain(it);
-    assert_string_equal(seen.text, "off ");
+    pawl_dead_row letters = world_dead_letter(it);
+    is_open               = true;
+    must(retry(it, it->store, letters.message.id, world_error()));
+    LOG_AFTER(world_drain(it), seen, "off ");
     assert_int_equal(world_dead(it).count, 0);
 }
 
@@ -250,8 +232,7 @@ ON_ALL_STORES(e34_a_message_with_a_timeouts_headers_is_retried_as_a_message, con
     must(retry(it, it->store, pawl_text_of(id), world_error()));
     assert_int_equal(world_timeouts(it).count, 0);
     is_open = true;
-    world_drain(it);
-    assert_string_equal(seen.text, "charge ");
+    LOG_AFTER(world_drain(it), seen, "charge ");
     assert_int_equal(world_dead(it).count, 0);
 }
 
@@ -270,9 +251,7 @@ static pawl_timeout_rows ring_and_die(world *it, const char *text)
     const pawl_header headers[]     = {{"pawl.reply_to", "asker"}, {"filling", text}, {NULL, NULL}};
     const pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it),
                                        .headers = headers, .correlation_id = "c-7"};
-    must(pawl_sender_send(it->sender, "billing", &options,
-                          PAWL_MESSAGE(ring, .name = PAWL_TEXT("a")), world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
+    test_send(it->sender, "billing", &options, PAWL_MESSAGE(ring, .name = PAWL_TEXT("a")));
     world_drain(it);
     pawl_timeout_rows set = world_timeouts(it);
     world_go(it, PAWL_SECONDS(5));
@@ -372,8 +351,7 @@ static void retry_with_faults(const char *url, fault_kind kind)
     fault_plan_set(NULL);
     if (code != PAWL_OK)
         (void)retry(it, store, PAWL_TEXT("m-1"), &error);
-    world_drain(it);
-    assert_string_equal(seen.text, "charge ");
+    LOG_AFTER(world_drain(it), seen, "charge ");
     assert_int_equal(world_dead(it).count, 0);
     assert_int_equal(retry(it, store, PAWL_TEXT("m-1"), &error), PAWL_EGONE);
     pawl_store_close(store);

@@ -7,14 +7,12 @@
 
 #include "pawl/process.h"
 
-#define HOW(F)    \
-    F(TEXT, name) \
-    F(TEXT, how)
 PAWL_RECORD(answer, A_NAME);
 PAWL_RECORD(other, A_NAME);
-PAWL_RECORD(held, HOW); /* a row with a list, one without any, one with an empty one */
-PAWL_RECORD(loose, HOW);
-PAWL_RECORD(silent, HOW);
+RECORD(held, (TEXT, name),
+       (TEXT, how)); /* a row with a list, one without any, one with an empty one */
+RECORD(loose, (TEXT, name), (TEXT, how));
+RECORD(silent, (TEXT, name), (TEXT, how));
 
 #define ANSWER PAWL_MESSAGE(answer, .name = PAWL_TEXT("a"))
 #define OTHER PAWL_MESSAGE(other, .name = PAWL_TEXT("o"))
@@ -23,7 +21,6 @@ PAWL_RECORD(silent, HOW);
 
 static pawl_code send_other(pawl_context *ctx, void *data)
 {
-    (void)data;
     return pawl_send(ctx, "away", OTHER);
 }
 
@@ -73,16 +70,15 @@ PAWL_MESSAGE_HANDLER(on_silent, silent);
 
 static pawl_code before(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)context;
     return pawl_text_equal(message->id, PAWL_TEXT("filtered")) ? pawl_send(ctx, "away", OTHER)
                                                                : PAWL_OK;
 }
 
 /* ---- A saga -------------------------------------------------------------------- */
 
-PAWL_RECORD(order, HOW);
-PAWL_RECORD(place, HOW);
-PAWL_RECORD(change, HOW);
+RECORD(order, (TEXT, name), (TEXT, how));
+RECORD(place, (TEXT, name), (TEXT, how));
+RECORD(change, (TEXT, name), (TEXT, how));
 
 static pawl_code on_place(pawl_context *ctx, order *state, const place *message)
 {
@@ -92,7 +88,6 @@ static pawl_code on_place(pawl_context *ctx, order *state, const place *message)
 PAWL_HANDLER(on_place, order, place);
 static pawl_code on_change(pawl_context *ctx, order *state, const change *message)
 {
-    (void)state;
     if (pawl_text_equal(message->how, PAWL_TEXT("cancel")))
         return pawl_cancel_timeout(ctx, "late");
     return pawl_timeout_at(ctx, "late", pawl_now(ctx));
@@ -100,13 +95,11 @@ static pawl_code on_change(pawl_context *ctx, order *state, const change *messag
 PAWL_HANDLER(on_change, order, change);
 static pawl_code on_lost(pawl_context *ctx, const change *message)
 {
-    (void)message;
     return pawl_send(ctx, "away", ANSWER);
 }
 PAWL_MESSAGE_HANDLER(on_lost, change);
 static pawl_code on_late(pawl_context *ctx, order *state)
 {
-    (void)state;
     return pawl_send(ctx, "out", OTHER);
 }
 PAWL_TIMEOUT_HANDLER(on_late, order);
@@ -136,13 +129,11 @@ PAWL_RECORD(counted, A_NAME);
 
 static pawl_code on_pieces(pawl_context *ctx, const piece *items, size_t count)
 {
-    (void)items, (void)count;
     return pawl_send(ctx, "out", ANSWER);
 }
 PAWL_BATCH_HANDLER(on_pieces, piece);
 static pawl_code on_count_up(pawl_context *ctx, const tally *state, const count_up *message)
 {
-    (void)state;
     return pawl_emit(ctx, PAWL_MESSAGE(counted, .name = message->name));
 }
 PAWL_ENTITY_HANDLER(on_count_up, tally, count_up);
@@ -153,7 +144,6 @@ static void apply_counted(tally *state, const counted *event)
 PAWL_APPLY(apply_counted, tally, counted);
 static pawl_code on_counted(pawl_context *ctx, const counted *event)
 {
-    (void)event;
     return pawl_send(ctx, "out", ANSWER);
 }
 PAWL_MESSAGE_HANDLER(on_counted, counted);
@@ -197,8 +187,6 @@ static const pawl_endpoint_spec table       = {.name        = "table",
 static const pawl_application   application = {PAWL_APPLICATION_HEAD, .name = "declared",
                                                .endpoints = PAWL_ENDPOINTS(&desk, &table),
                                                .filters   = PAWL_FILTERS({.before = before})};
-
-/* ---- The tests ------------------------------------------------------------------ */
 
 /* The letter whose error says it; `count` letters there are. */
 static void expect_dead(world *it, size_t count, const char *says)

@@ -7,25 +7,16 @@
 
 #include "pawl/operations.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define ACCOUNT(F) \
-    F(TEXT, owner) \
-    F(INT64, cents)
-PAWL_RECORD(account, ACCOUNT);
+RECORD(account, (TEXT, owner), (INT64, cents));
 #define METER(F)  \
     F(TIME, read) \
     F(INT64, number)
 PAWL_RECORD(meter, METER);
-#define CHARGE(F)  \
-    F(TEXT, owner) \
-    F(INT64, cents)
-PAWL_RECORD(open_account, CHARGE);
-PAWL_RECORD(charge, CHARGE);
-PAWL_RECORD(charged, CHARGE);
-#define CLOSE_METER(F) F(TIME, read)
-PAWL_RECORD(begin_meter, CLOSE_METER);
-PAWL_RECORD(close_meter, CLOSE_METER);
+RECORD(open_account, (TEXT, owner), (INT64, cents));
+RECORD(charge, (TEXT, owner), (INT64, cents));
+RECORD(charged, (TEXT, owner), (INT64, cents));
+RECORD(begin_meter, (TIME, read));
+RECORD(close_meter, (TIME, read));
 
 static pawl_saga_id the_meter;
 
@@ -56,7 +47,6 @@ PAWL_TIMEOUT_HANDLER(on_monthly, account);
 
 static pawl_code on_begin_meter(pawl_context *ctx, meter *state, const begin_meter *message)
 {
-    (void)message;
     the_meter = pawl_saga_id_in_flight(ctx);
     state->number++;
     return PAWL_OK;
@@ -65,14 +55,12 @@ PAWL_HANDLER(on_begin_meter, meter, begin_meter);
 
 static pawl_code find_meter(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx, (void)message;
     *id = the_meter;
     return PAWL_OK;
 }
 
 static pawl_code on_close_meter(pawl_context *ctx, meter *state, const close_meter *message)
 {
-    (void)state, (void)message;
     return pawl_complete(ctx);
 }
 PAWL_HANDLER(on_close_meter, meter, close_meter);
@@ -210,9 +198,4 @@ ON_ALL_STORES(d22_a_time_that_the_column_rounds_is_the_same, const char *url)
     assert_true(world_says(world_dead(it).items[0].error, "'read' has "));
 }
 
-int main(void)
-{
-    scenario_files_in_memory();
-    world_quiet();
-    return tests_run(NULL, NULL);
-}
+void (*const tests_first)(void) = scenario_files_in_memory;

@@ -5,43 +5,27 @@
  */
 #include "support/world.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define ACCOUNT_STATE(F) \
-    F(INT64, number)     \
-    F(INT64, count)
-PAWL_RECORD(account_state, ACCOUNT_STATE);
+RECORD(account_state, (INT64, number), (INT64, count));
 PAWL_RECORD(open_account, A_NUMBER);
-#define CREDIT(F) F(TEXT, number)
-PAWL_RECORD(credit, CREDIT);
+RECORD(credit, (TEXT, number));
 
-#define DEVICE_STATE(F) \
-    F(UUID, device)     \
-    F(INT32, count)
-PAWL_RECORD(device_state, DEVICE_STATE);
-#define PLUG(F) F(TEXT, device)
-PAWL_RECORD(plug, PLUG);
+RECORD(device_state, (UUID, device), (INT32, count));
+RECORD(plug, (TEXT, device));
 
-#define VISIT_STATE(F) \
-    F(TEXT, visit)     \
-    F(INT32, count)
-PAWL_RECORD(visit_state, VISIT_STATE);
-#define VISIT_EVENT(F) F(TEXT, visit)
-PAWL_RECORD(visit_event, VISIT_EVENT);
+RECORD(visit_state, (TEXT, visit), (INT32, count));
+RECORD(visit_event, (TEXT, visit));
 #define VISIT_BEGUN(F) \
     F(TEXT, visit)     \
     F(TEXT, page)
 PAWL_RECORD_WITH(visit_begun, VISIT_BEGUN, .base = PAWL_RECORD_OF(visit_event));
 
-#define LONELY_STATE(F) F(INT32, count)
-PAWL_RECORD(lonely_state, LONELY_STATE);
+RECORD(lonely_state, (INT32, count));
 #define BE_LONELY(F) F(INT32, count)
 PAWL_RECORD(be_lonely, BE_LONELY);
 
 static pawl_code on_open_account(pawl_context *ctx, account_state *account,
                                  const open_account *message)
 {
-    (void)ctx, (void)message;
     account->count++;
     return PAWL_OK;
 }
@@ -49,7 +33,6 @@ PAWL_HANDLER(on_open_account, account_state, open_account);
 
 static pawl_code on_credit(pawl_context *ctx, account_state *account, const credit *message)
 {
-    (void)ctx, (void)message;
     account->count += 10;
     return PAWL_OK;
 }
@@ -62,7 +45,6 @@ static const pawl_saga account_saga =
 
 static pawl_code on_plug(pawl_context *ctx, device_state *device, const plug *message)
 {
-    (void)ctx, (void)message;
     device->count++;
     return PAWL_OK;
 }
@@ -107,7 +89,6 @@ PAWL_RECORD_WITH(be_left, BE_LONELY, .base = PAWL_RECORD_OF(be_lonely));
 
 static pawl_code on_be_left(pawl_context *ctx, const be_left *message)
 {
-    (void)message;
     world_note(pawl_user(ctx), "left");
     return PAWL_OK;
 }
@@ -119,8 +100,7 @@ static const pawl_saga lonely_saga = {
     .on    = PAWL_ON({.handle = PAWL_HANDLE(on_be_lonely), .starts = true})};
 
 /* A saga that a base type begins, and types that go on with it. */
-#define STAY_STATE(F) F(TEXT, room)
-PAWL_RECORD(stay_state, STAY_STATE);
+RECORD(stay_state, (TEXT, room));
 #define STAY(F) F(TEXT, room)
 PAWL_RECORD(stay, STAY);
 PAWL_RECORD_WITH(stay_on, STAY, .base = PAWL_RECORD_OF(stay));
@@ -210,8 +190,7 @@ ON_ALL_STORES(e9_handlers_of_base_types_run_as_well, const char *url)
     world *it = open_world(url);
     world_post(it, NULL,
                PAWL_MESSAGE(visit_begun, .visit = PAWL_TEXT("v1"), .page = PAWL_TEXT("home")));
-    world_drain(it);
-    assert_string_equal(seen.text, "begun(home) event(v1) ");
+    LOG_AFTER(world_drain(it), seen, "begun(home) event(v1) ");
     world_json_equal(it, world_saga_text(it, "Visit", "v1", NULL),
                      "{\"visit\":\"v1\",\"count\":11}");
     world_post(it, NULL, PAWL_MESSAGE(visit_event, .visit = PAWL_TEXT("v1")));
@@ -226,8 +205,7 @@ ON_ALL_STORES(e9_a_saga_that_the_first_handler_ends_is_over, const char *url)
     world *it = open_world(url);
     world_post(it, NULL,
                PAWL_MESSAGE(visit_begun, .visit = PAWL_TEXT("v1"), .page = PAWL_TEXT("the exit")));
-    world_drain(it);
-    assert_string_equal(seen.text, "begun(the exit) ");
+    LOG_AFTER(world_drain(it), seen, "begun(the exit) ");
     assert_int_equal(world_saga_count(it, "Visit"), 0);
 }
 
@@ -238,8 +216,7 @@ ON_ALL_STORES(e9_a_base_type_begins_what_the_own_type_goes_on_with, const char *
     world_post(it, NULL, PAWL_MESSAGE(stay_on, .room = PAWL_TEXT("7")));
     world_drain(it);
     world_post(it, NULL, PAWL_MESSAGE(stay_on, .room = PAWL_TEXT("7")));
-    world_drain(it);
-    assert_string_equal(seen.text, "stay(7) stay_on(7) stay(7) stay_on(7) ");
+    LOG_AFTER(world_drain(it), seen, "stay(7) stay_on(7) stay(7) stay_on(7) ");
     assert_int_equal(world_dead(it).count, 0);
 }
 
@@ -255,8 +232,7 @@ ON_ALL_STORES(e9_only_what_begins_the_saga_goes_before_nearer_types, const char 
                         "stay(7) stay_over(7) stay_on(7) stay_anew(8) stay(8) stay_on(8) ");
     world_forget(&seen);
     world_post(it, NULL, PAWL_MESSAGE(be_left, .count = 1));
-    world_drain(it);
-    assert_string_equal(seen.text, "left lonely ");
+    LOG_AFTER(world_drain(it), seen, "left lonely ");
 }
 
 /* Each row finds a saga of its own: that of the own type is the first. */
@@ -266,8 +242,7 @@ ON_ALL_STORES(e9_a_base_type_that_begins_another_saga_comes_later, const char *u
     world_post(it, NULL, PAWL_MESSAGE(stay, .room = PAWL_TEXT("7")));
     world_drain(it);
     world_post(it, NULL, PAWL_MESSAGE(move_in, .room = PAWL_TEXT("8"), .from = PAWL_TEXT("7")));
-    world_drain(it);
-    assert_string_equal(seen.text, "stay(7) move_in(7) stay(8) ");
+    LOG_AFTER(world_drain(it), seen, "stay(7) move_in(7) stay(8) ");
 }
 
 /* A type this program does not know, whose header names a base it does. */
@@ -283,8 +258,7 @@ ON_ALL_STORES(e9_an_unknown_type_runs_the_handlers_of_its_named_base, const char
     must(pawl_sender_send_json(it->sender, "desk", &options, "visit_of_tomorrow",
                                PAWL_TEXT("{\"visit\":\"v1\",\"new\":1}"), world_error()));
     must(pawl_sender_commit(it->sender, world_error()));
-    world_drain(it);
-    assert_string_equal(seen.text, "event(v1) ");
+    LOG_AFTER(world_drain(it), seen, "event(v1) ");
     assert_int_equal(world_dead(it).count, 0);
 }
 

@@ -10,8 +10,6 @@
 
 #include <sched.h>
 
-/* ---- The application -------------------------------------------------------- */
-
 PAWL_RECORD(card, A_NUMBER);
 PAWL_RECORD(coin, A_NUMBER);
 PAWL_RECORD(marker, A_NUMBER);
@@ -66,7 +64,6 @@ static const pawl_aggregator cards = {.name         = "Cards",
                                       .attempts_max = 3};
 static pawl_code             on_stamps(pawl_context *ctx, const marker *messages, size_t count)
 {
-    (void)messages;
     return hand_over(ctx, "markers", NULL, count);
 }
 PAWL_BATCH_HANDLER(on_stamps, marker);
@@ -77,7 +74,6 @@ static const pawl_aggregator markers = {
 
 static pawl_code on_tokens(pawl_context *ctx, const token *messages, size_t count)
 {
-    (void)messages;
     return hand_over(ctx, "tokens", NULL, count);
 }
 PAWL_BATCH_HANDLER(on_tokens, token);
@@ -128,8 +124,7 @@ ON_ALL_STORES(e21_a_period_that_failed_is_tried_again_later, const char *url)
     failures  = 1;
     post_cards(it, 1, 2);
     world_drain(it);
-    world_go(it, PAWL_SECONDS(60));
-    assert_string_equal(seen.text, "cards@60:2,1,2 ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(60)), seen, "cards@60:2,1,2 ");
     pawl_aggregator_counts counts = world_aggregated(it, "Cards", "card");
     assert_int_equal(counts.ready, 2);
     assert_int_equal(counts.flush_attempts, 1);
@@ -149,8 +144,7 @@ ON_ALL_STORES(e21_a_rejected_flush_is_tried_again_like_any_other, const char *ur
     failure   = PAWL_REJECT;
     post_cards(it, 1, 2);
     world_drain(it);
-    world_go(it, PAWL_SECONDS(60));
-    assert_string_equal(seen.text, "cards@60:2,1,2 ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(60)), seen, "cards@60:2,1,2 ");
     pawl_aggregator_counts counts = world_aggregated(it, "Cards", "card");
     assert_false(counts.flush_is_dead);
     assert_int_equal(counts.flush_attempts, 1);
@@ -183,11 +177,10 @@ ON_ALL_STORES(e20_a_period_hands_over_what_was_there_when_it_began, const char *
     post_cards(it, 1, 5);
     world_drain(it);
     meanwhile = add_card;
-    world_go(it, PAWL_SECONDS(60));
-    assert_string_equal(seen.text, "cards@60:4,1,2,3,4 cards@60:1,5 ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(60)), seen, "cards@60:4,1,2,3,4 cards@60:1,5 ");
     assert_int_equal(world_aggregated(it, "Cards", "card").ready, 1);
-    world_go(it, PAWL_SECONDS(60));
-    assert_string_equal(seen.text, "cards@60:4,1,2,3,4 cards@60:1,5 cards@120:1,100 ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(60)), seen,
+              "cards@60:4,1,2,3,4 cards@60:1,5 cards@120:1,100 ");
 }
 
 /* ---- A flush that is refused ------------------------------------------------------------ */
@@ -234,8 +227,7 @@ ON_ALL_STORES(e36_a_refused_flush_gives_back_what_it_has, const char *url)
     assert_int_equal(counts.ready, 1);
     assert_int_equal(counts.flush_attempts, 0);
     post_coins(it, 3, 1);
-    world_drain(it);
-    assert_string_equal(seen.text, "coins@0:2,1,2 coins@0:2,2,3 ");
+    LOG_AFTER(world_drain(it), seen, "coins@0:2,1,2 coins@0:2,2,3 ");
     assert_int_equal(world_stats(it).counters.flushes, 1); /* the refused one was taken back */
 }
 
@@ -248,11 +240,9 @@ ON_ALL_STORES(e36_a_check_flushes_what_a_refused_flush_left, const char *url)
     world                    *it      = open_world(url);
     meanwhile                         = lease_one;
     post_coins(it, 1, 2);
-    world_drain(it);
-    assert_string_equal(seen.text, "coins@0:2,1,2 ");
+    LOG_AFTER(world_drain(it), seen, "coins@0:2,1,2 ");
     must(pawl_store_commit(it->store, &changes, NULL, world_error()));
-    world_go_machine(it, PAWL_SECONDS(10));
-    assert_string_equal(seen.text, "coins@0:2,1,2 coins@0:2,1,2 ");
+    LOG_AFTER(world_go_machine(it, PAWL_SECONDS(10)), seen, "coins@0:2,1,2 coins@0:2,1,2 ");
 }
 
 /* Two partitions are full and flushed by one commit; either of them is refused. */
@@ -284,7 +274,6 @@ ON_ALL_STORES(e36_the_refused_one_of_two_gives_back_what_it_has, const char *url
 /* The store takes nothing of what a flush of coins writes. */
 static pawl_code fail_coins(hook_point point, void *context)
 {
-    (void)context;
     if (point != HOOK_BEFORE_COMMIT || !coins_ran)
         return PAWL_OK;
     coins_ran = false;
@@ -317,7 +306,6 @@ ON_ALL_STORES(e21_what_one_of_two_writes_does_not_fail_the_other, const char *ur
 static void use_the_time(world *it)
 {
     int64_t end = pawl__monotonic_now() + BATCH_TIME;
-    (void)it;
     while (pawl__monotonic_now() <= end)
         sched_yield();
 }
@@ -405,7 +393,6 @@ ON_ALL_STORES(e18_full_partitions_are_looked_for_each_minute, const char *url)
 /* Behind the piece that was handed over in the end. */
 static pawl_code fail_next_piece(hook_point point, void *context)
 {
-    (void)context;
     if (point == HOOK_AFTER_COMMIT && failures < 0)
         failures = 1;
     return PAWL_OK;
@@ -452,8 +439,7 @@ ON_ALL_STORES(e21_what_waits_is_not_counted_by_each_commit, const char *url)
                             .aggregator_add = {.items = adds, .count = 1000}};
     must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     failures = 1;
-    world_drain(it);
-    assert_string_equal(seen.text, "markers@0:1000 ");
+    LOG_AFTER(world_drain(it), seen, "markers@0:1000 ");
     hook_set(note_count, &counted);
     for (int32_t i = 1; i <= 3; i++) {
         world_post(it, NULL, PAWL_MESSAGE(marker, .number = i));
@@ -517,8 +503,7 @@ ON_ALL_STORES(e20_a_period_that_is_new_or_shorter_holds_for_what_is_there, const
     world_drain(it);
     assert_true(world_aggregated(it, "Cards", "card").flush_due ==
                 world_now(it) + PAWL_SECONDS(60));
-    world_go(it, PAWL_SECONDS(60));
-    assert_string_equal(seen.text, "cards@60:1,100 tokens@60:1 ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(60)), seen, "cards@60:1,100 tokens@60:1 ");
     add_row(it, "Tokens", "3", "token", 0);
     world_go_machine(it, PAWL_MINUTES(1));
     assert_true(world_aggregated(it, "Tokens", "token").flush_due ==

@@ -11,8 +11,6 @@
 
 #include "runtime/runtime.h"
 
-/* ---- The application -------------------------------------------------------- */
-
 static const pawl_application application = APPLICATION("foreign", &plain);
 
 /* A worker that takes one message at a time, of many, and has made its first look. */
@@ -121,10 +119,9 @@ ON_ALL_STORES(e13_released_when_sending_fails, const char *url)
     assert_int_equal(pawl_endpoint_step(it->endpoint, NULL, &error), PAWL_ELOST);
     assert_int_equal(left, 0);
     assert_int_equal(world_queue(it, "vans").count, 0);
-    pawl_timeout_rows rows = world_timeouts(it);
-    assert_int_equal(rows.count, 1);
-    assert_true(pawl_uuid_is_zero(rows.items[0].owner.uuid));
-    assert_int_equal(rows.items[0].attempts, 0);
+    pawl_timeout_row rows = world_timeout(it);
+    assert_true(pawl_uuid_is_zero(rows.owner.uuid));
+    assert_int_equal(rows.attempts, 0);
     world_step(it);
     assert_int_equal(world_queue(it, "vans").count, 1);
     assert_int_equal(world_timeouts(it).count, 0);

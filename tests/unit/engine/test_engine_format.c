@@ -36,7 +36,6 @@ static char upcast_saw[200];
 static pawl_code upcast_deal(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                              pawl_error *error)
 {
-    (void)error;
     snprintf(upcast_saw, sizeof upcast_saw, "%d %.*s", version, PAWL_TEXT_ARGS(json));
     const char *at = strstr(json.data, "\"at\":"); /* and no other member: a server moves them */
     *upcast        = pawl_arena_printf(arena, "{\"name\":\"a\",\"tens\":%d,%.*s}",
@@ -299,8 +298,7 @@ ON_ALL_STORES(s26_without_a_choice_the_usual_reader_reads, const char *url)
             "1.0");
     world *it = open_with(url, &sealed_3);
     post(it, "a");
-    world_drain(it);
-    assert_string_equal(seen.text, "1 20 ");
+    LOG_AFTER(world_drain(it), seen, "1 20 ");
     assert_int_equal(keys.reads, 1);
     assert_string_equal(upcast_saw, "1 {\"name\":\"a\",\"steps\":1," RFC);
 }
@@ -326,8 +324,7 @@ static world *open_failing(const char *url, const pawl_application *program, paw
     keys.reads     = 0;
     world_forget(&seen);
     post(it, "a");
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     return it;
 }
 
@@ -346,8 +343,7 @@ static void mend(world *it, int64_t after, const char *expected)
     assert_int_equal(row_of(it, "a").version, 1);
     assert_int_equal(world_saga_count(it, "Deal"), 1);
     keys.read_code = PAWL_OK;
-    world_go_both(it, after);
-    assert_string_equal(seen.text, expected);
+    LOG_AFTER(world_go_both(it, after), seen, expected);
     assert_int_equal(world_queue(it, "deals").count, 0);
     world_close(it);
 }
@@ -416,8 +412,7 @@ ON_ALL_STORES(s27_versions_that_are_not_read_are_not_given_to_the_reader, const 
     world_close(it);
     keys.read_code = PAWL_OK;
     world *newest  = open_with(url, &sealed_3); /* raises the row to version 3 */
-    world_go_both(newest, PAWL_SECONDS(12));
-    assert_string_equal(seen.text, "20 ");
+    LOG_AFTER(world_go_both(newest, PAWL_SECONDS(12)), seen, "20 ");
     last = world_now(newest);
     world_close(newest);
     it = open_failing(url, &sealed_1, PAWL_EDECODE);

@@ -8,32 +8,15 @@
 #include "base/dispatch.h"
 #include "support/hook.h"
 
-/* ---- The application -------------------------------------------------------- */
+RECORD(left_state, (TEXT, left), (INT32, count), (TEXT, note));
+RECORD(right_state, (TEXT, right), (INT32, count));
 
-#define LEFT_STATE(F) \
-    F(TEXT, left)     \
-    F(INT32, count)   \
-    F(TEXT, note)
-PAWL_RECORD(left_state, LEFT_STATE);
-#define RIGHT_STATE(F) \
-    F(TEXT, right)     \
-    F(INT32, count)
-PAWL_RECORD(right_state, RIGHT_STATE);
-
-#define TO_LEFT(F) \
-    F(TEXT, left)  \
-    F(TEXT, note)
-PAWL_RECORD(to_left, TO_LEFT);
-#define TO_RIGHT(F) F(TEXT, right)
-PAWL_RECORD(to_right, TO_RIGHT);
-#define TO_BOTH(F) \
-    F(TEXT, left)  \
-    F(TEXT, right)
-PAWL_RECORD(to_both, TO_BOTH);
+RECORD(to_left, (TEXT, left), (TEXT, note));
+RECORD(to_right, (TEXT, right));
+RECORD(to_both, (TEXT, left), (TEXT, right));
 PAWL_RECORD(to_far, A_NUMBER);
 PAWL_RECORD(bulk, A_NUMBER);
-#define RESULT(F) F(TEXT, of)
-PAWL_RECORD(result, RESULT);
+RECORD(result, (TEXT, of));
 
 static world_log seen;
 static world    *around; /* the world that handlers meddle with */
@@ -61,7 +44,6 @@ PAWL_HANDLER(on_to_left, left_state, to_left);
 
 static pawl_code on_both_left(pawl_context *ctx, left_state *left, const to_both *message)
 {
-    (void)message;
     world_note(&seen, "both");
     left->count++;
     return tell(ctx, "both");
@@ -70,7 +52,6 @@ PAWL_HANDLER(on_both_left, left_state, to_both);
 
 static pawl_code on_both_right(pawl_context *ctx, right_state *right, const to_both *message)
 {
-    (void)ctx, (void)message;
     right->count++;
     return PAWL_OK;
 }
@@ -93,7 +74,6 @@ PAWL_MESSAGE_HANDLER(on_to_far, to_far);
 
 static pawl_code on_bulk(pawl_context *ctx, const bulk *messages, size_t count)
 {
-    (void)messages, (void)ctx;
     world_note(&seen, "bulk%zu", count);
     return PAWL_OK;
 }
@@ -293,11 +273,8 @@ ON_STORES(conflicts_past_the_budget_are_a_failure, const char *url)
     world_forget(&seen);
     post_left(it, "a", "");
     meddle = move_a;
-    world_drain(it);
-    assert_string_equal(seen.text, "left(a) left(a) left(a) left(a) ");
-    pawl_queue_rows rows = world_queue(it, "hands");
-    assert_int_equal(rows.count, 1);
-    assert_int_equal(rows.items[0].attempts, 1);
+    LOG_AFTER(world_drain(it), seen, "left(a) left(a) left(a) left(a) ");
+    assert_int_equal(world_queue_row(it, "hands").attempts, 1);
     meddle = NULL;
     world_go(it, PAWL_HOURS(1));
     assert_int_equal(world_queue(it, "hands").count, 0);
@@ -323,11 +300,8 @@ ON_ALL_STORES(e7_conflicts_past_the_budget_over_a_saga_that_comes_and_goes, cons
         url, (pawl_endpoint_options){.immediate_retries = -1, .conflict_retries = 1});
     post_left(it, "a", "");
     meddle = begin_or_end_a;
-    world_drain(it);
-    assert_string_equal(seen.text, "left(a) left(a) left(a) ");
-    pawl_queue_rows rows = world_queue(it, "hands");
-    assert_int_equal(rows.count, 1);
-    assert_int_equal(rows.items[0].attempts, 1);
+    LOG_AFTER(world_drain(it), seen, "left(a) left(a) left(a) ");
+    assert_int_equal(world_queue_row(it, "hands").attempts, 1);
     assert_int_equal(world_queue(it, "out").count, 0);
     meddle = NULL;
     world_go(it, PAWL_HOURS(1));
@@ -425,10 +399,9 @@ ON_ALL_STORES(o5_a_dispatch_id_with_another_body_is_dead, const char *url)
     world_post(it, "m1", PAWL_MESSAGE(to_far, .number = 1));
     world_post(it, "m2", PAWL_MESSAGE(to_far, .number = 2));
     world_drain(it);
-    pawl_dead_rows dead = world_dead(it);
-    assert_int_equal(dead.count, 1);
-    assert_true(pawl_text_equal(dead.items[0].message.id, PAWL_TEXT("m1")));
-    assert_true(pawl_text_equal(dead.items[0].code, PAWL_TEXT("EMISMATCH")));
+    pawl_dead_row dead = world_dead_letter(it);
+    assert_true(pawl_text_equal(dead.message.id, PAWL_TEXT("m1")));
+    assert_true(pawl_text_equal(dead.code, PAWL_TEXT("EMISMATCH")));
     /* Once in the batch, once alone, and no more: it can never succeed. */
     assert_string_equal(seen.text, "far1 far2 far1 ");
     assert_true(world_is_marked(it, "m2"));
@@ -449,7 +422,6 @@ static void post_bulk(world *it, int count)
  * all of its own. */
 static pawl_code let_other_in(hook_point point, void *context)
 {
-    (void)context;
     if (point != HOOK_BEFORE_COUNT || was_let_in)
         return PAWL_OK;
     was_let_in = true;
@@ -471,8 +443,7 @@ static void two_at_48(const char *url, hook_fn *hook)
     world *it = open_world(hook_url(url));
     post_bulk(it, 48);
     world_drain(it);
-    world_drain(&other);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(&other), seen, "");
     post_bulk(it, 1);
     was_let_in = false;
     hook_set(hook, NULL);

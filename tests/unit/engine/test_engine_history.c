@@ -9,8 +9,7 @@
 
 #define JOB(F) F(TEXT, how)
 PAWL_RECORD(job, JOB);
-#define SQL_JOB(F) F(TEXT, how)
-PAWL_RECORD(sql_job, SQL_JOB);
+RECORD(sql_job, (TEXT, how));
 
 static int         runs, good_from;
 static pawl_clock *slowed; /* by a second with each run; or NULL */
@@ -32,7 +31,6 @@ PAWL_MESSAGE_HANDLER(on_job, job);
 
 static pawl_code on_sql_job(pawl_context *ctx, const sql_job *message)
 {
-    (void)message;
     return fail_again(ctx);
 }
 PAWL_MESSAGE_HANDLER(on_sql_job, sql_job);
@@ -166,7 +164,6 @@ static bool is_refused;
 
 static pawl_code refuse_once(hook_point point, void *context)
 {
-    (void)context;
     if (point != HOOK_BEFORE_COMMIT || is_refused)
         return PAWL_OK;
     is_refused = true;

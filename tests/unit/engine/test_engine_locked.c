@@ -17,20 +17,9 @@
 #define DEADLINE_MS 600
 /* Row locks: SQLite's is of the whole file. */
 
-/* ---- The application -------------------------------------------------------- */
-
-#define SAFE(F)   \
-    F(TEXT, name) \
-    F(INT32, count)
-PAWL_RECORD(safe, SAFE);
-#define BOOK(F)   \
-    F(TEXT, name) \
-    F(INT32, count)
-PAWL_RECORD(book, BOOK);
-#define CARD(F)   \
-    F(TEXT, name) \
-    F(INT32, count)
-PAWL_RECORD(card, CARD);
+RECORD(safe, (TEXT, name), (INT32, count));
+RECORD(book, (TEXT, name), (INT32, count));
+RECORD(card, (TEXT, name), (INT32, count));
 PAWL_RECORD(put_in, A_NAME);
 PAWL_RECORD(lend, A_NAME);
 PAWL_RECORD(mark, A_NAME);
@@ -41,7 +30,6 @@ static int       lend_failures;
 
 static pawl_code on_put_in(pawl_context *ctx, safe *state, const put_in *message)
 {
-    (void)ctx, (void)message;
     state->count++;
     return PAWL_OK;
 }
@@ -49,7 +37,6 @@ PAWL_HANDLER(on_put_in, safe, put_in);
 
 static pawl_code on_lend(pawl_context *ctx, book *state, const lend *message)
 {
-    (void)message;
     assert_non_null(native_of(ctx));
     world_note(&seen, "lend");
     if (lend_failures > 0 && lend_failures--)
@@ -61,7 +48,6 @@ PAWL_HANDLER(on_lend, book, lend);
 
 static pawl_code on_mark(pawl_context *ctx, card *state, const mark *message)
 {
-    (void)ctx;
     world_note(&seen, "mark(%.*s)", PAWL_TEXT_ARGS(message->name));
     state->count++;
     return PAWL_OK;
@@ -70,7 +56,6 @@ PAWL_HANDLER(on_mark, card, mark);
 
 static pawl_code on_plain(pawl_context *ctx, const plain *message)
 {
-    (void)ctx;
     world_note(&seen, "plain%d", (int)message->number);
     return PAWL_OK;
 }
@@ -160,9 +145,7 @@ static void fail_one(const char *url, size_t table, const char *saga)
     post_plain(it, 2);
     assert_int_equal(world_drain(it).handled, 2);
     assert_string_equal(seen.text, "plain1 plain2 ");
-    pawl_queue_rows rows = world_queue(it, "library");
-    assert_int_equal(rows.count, 1);
-    assert_int_equal(rows.items[0].attempts, 1);
+    assert_int_equal(world_queue_row(it, "library").attempts, 1);
     world_go(it, PAWL_HOURS(1));
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
@@ -219,7 +202,6 @@ static int        fail_left, fail_met;
 
 static pawl_code fail_call(hook_point point, void *context)
 {
-    (void)context;
     if (point != fail_point || fail_left == 0)
         return PAWL_OK;
     fail_left--;
@@ -330,9 +312,7 @@ TESTS(a_commit_that_waits_for_something_else_is_taken_apart, const char *url,
     fail_next(HOOK_BEFORE_COMMIT, PAWL_ETIMEOUT, 2);
     assert_int_equal(world_step(it).handled, 2);
     assert_string_equal(seen.text, "plain1 plain2 plain3 plain1 plain2 plain3 ");
-    pawl_queue_rows rows = world_queue(it, "library");
-    assert_int_equal(rows.count, 1);
-    assert_int_equal(rows.items[0].attempts, 1);
+    assert_int_equal(world_queue_row(it, "library").attempts, 1);
     hook_set(NULL, NULL);
 }
 

@@ -7,12 +7,7 @@
 
 #include "support/hook.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define PLACE_STATE(F) \
-    F(TEXT, name)      \
-    F(INT32, count)
-PAWL_RECORD(place_state, PLACE_STATE);
+RECORD(place_state, (TEXT, name), (INT32, count));
 PAWL_RECORD(open_place, A_NAME);
 
 /* Pieces that move leave one place; pieces that move home are counted where they arrive, too. */
@@ -24,12 +19,9 @@ PAWL_RECORD(move, MOVE);
 PAWL_RECORD_WITH(move_home, MOVE, .base = PAWL_RECORD_OF(move));
 PAWL_RECORD_WITH(move_on, MOVE, .base = PAWL_RECORD_OF(move));
 
-#define ADDRESS(F) F(OPT_TEXT, town)
-PAWL_RECORD(address, ADDRESS);
-#define SEND_TO(F) F(OPT_RECORD, to, address)
-PAWL_RECORD(send_to, SEND_TO);
-#define VISIT(F) F(OPT_TEXT, name)
-PAWL_RECORD(visit, VISIT);
+RECORD(address, (OPT_TEXT, town));
+RECORD(send_to, (OPT_RECORD, to, address));
+RECORD(visit, (OPT_TEXT, name));
 
 static world_log seen;
 
@@ -78,8 +70,7 @@ ON_ALL_STORES(e8_each_type_is_found_by_its_own_mapping, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(move_home, .from = PAWL_TEXT("a"), .onward = PAWL_TEXT("b")));
-    world_drain(it);
-    assert_string_equal(seen.text, "move_home(b) move(a) ");
+    LOG_AFTER(world_drain(it), seen, "move_home(b) move(a) ");
 }
 
 ON_ALL_STORES(e8_a_type_without_a_row_is_found_by_its_bases_mapping, const char *url)
@@ -87,12 +78,9 @@ ON_ALL_STORES(e8_a_type_without_a_row_is_found_by_its_bases_mapping, const char 
     const pawl_header headers[] = {{"pawl.base", "move"}, {NULL, NULL}};
     world            *it        = open_world(url);
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .headers = headers};
-    must(pawl_sender_send(it->sender, "map", &options,
-                          PAWL_MESSAGE(move_on, .from = PAWL_TEXT("a"), .onward = PAWL_TEXT("b")),
-                          world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
-    world_drain(it);
-    assert_string_equal(seen.text, "move(a) ");
+    test_send(it->sender, "map", &options,
+              PAWL_MESSAGE(move_on, .from = PAWL_TEXT("a"), .onward = PAWL_TEXT("b")));
+    LOG_AFTER(world_drain(it), seen, "move(a) ");
     assert_int_equal(world_dead(it).count, 0);
 }
 
@@ -104,11 +92,10 @@ static void refuse(const char *url, const pawl_on *rows, const char *expected)
     pawl_application         other    = application;
     pawl_endpoint_options    options  = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_endpoint           *endpoint = NULL;
-    pawl_error               error    = PAWL_ERROR_INIT;
     other.endpoints                   = PAWL_ENDPOINTS(&spec);
     options.store                     = url;
-    assert_int_equal(pawl_endpoint_create(&other, NULL, &options, &endpoint, &error), PAWL_ECONFIG);
-    assert_non_null(strstr(error.text, expected));
+    must_fail_with(pawl_endpoint_create(&other, NULL, &options, &endpoint, world_error()),
+                   PAWL_ECONFIG, expected);
     assert_null(endpoint);
 }
 
@@ -132,7 +119,6 @@ static int loads;
 
 static pawl_code count_loads(hook_point point, void *context)
 {
-    (void)context;
     loads += point == HOOK_BEFORE_LOAD;
     return PAWL_OK;
 }
@@ -169,6 +155,5 @@ ON_ALL_STORES(s18_a_property_of_a_record_that_is_not_there_finds_none, const cha
     assert_int_equal(world_stats(it).counters.failures, 0);
     assert_int_equal(world_saga_count(it, "Place"), 2);
     world_post_json(it, "s4", "send_to", "{\"to\":{\"town\":\"b\"}}");
-    world_drain(it);
-    assert_string_equal(seen.text, "send_to(b) ");
+    LOG_AFTER(world_drain(it), seen, "send_to(b) ");
 }

@@ -8,8 +8,6 @@
 
 #include "runtime/runtime.h"
 
-/* ---- The application -------------------------------------------------------- */
-
 PAWL_RECORD(case_state, A_NAME);
 PAWL_RECORD(open_case, A_NAME);
 PAWL_RECORD(note, A_NAME);
@@ -28,21 +26,18 @@ static pawl_code run(pawl_context *ctx, const char *what)
 
 static pawl_code on_open_case(pawl_context *ctx, case_state *state, const open_case *message)
 {
-    (void)state, (void)message;
     return run(ctx, "open");
 }
 PAWL_HANDLER(on_open_case, case_state, open_case);
 
 static pawl_code on_note(pawl_context *ctx, case_state *state, const note *message)
 {
-    (void)state, (void)message;
     return run(ctx, "note");
 }
 PAWL_HANDLER(on_note, case_state, note);
 
 static pawl_code on_close_case(pawl_context *ctx, case_state *state, const close_case *message)
 {
-    (void)state, (void)message;
     pawl_complete(ctx);
     return run(ctx, "close");
 }
@@ -50,21 +45,18 @@ PAWL_HANDLER(on_close_case, case_state, close_case);
 
 static pawl_code on_appeal(pawl_context *ctx, case_state *state, const appeal *message)
 {
-    (void)state, (void)message;
     return run(ctx, "appeal");
 }
 PAWL_HANDLER(on_appeal, case_state, appeal);
 
 static pawl_code on_ask(pawl_context *ctx, case_state *state, const ask *message)
 {
-    (void)state, (void)message;
     return run(ctx, "ask");
 }
 PAWL_HANDLER(on_ask, case_state, ask);
 
 static pawl_code on_ask_in_vain(pawl_context *ctx, const ask *message)
 {
-    (void)message;
     if (failures-- > 0)
         return PAWL_RETRY;
     return run(ctx, "in vain");
@@ -134,8 +126,7 @@ ON_ALL_STORES(e3_it_is_a_dead_letter_where_its_row_says_so, const char *url)
 {
     world *it = open_world(url);
     world_post(it, "a1", PAWL_MESSAGE(appeal, .name = PAWL_TEXT("a")));
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     assert_int_equal(world_saga_count(it, "Case"), 0);
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
@@ -152,8 +143,7 @@ ON_ALL_STORES(e3_a_call_gets_it_where_its_row_says_so, const char *url)
     world *it = open_world(url);
     failures  = 2;
     world_post(it, "q1", PAWL_MESSAGE(ask, .name = PAWL_TEXT("a")));
-    world_drain(it);
-    assert_string_equal(seen.text, "in vain ");
+    LOG_AFTER(world_drain(it), seen, "in vain ");
     assert_int_equal(world_saga_count(it, "Case"), 0);
     assert_int_equal(world_queue(it, "clerk").count, 1);
     assert_int_equal(world_dead(it).count, 0);
@@ -168,8 +158,7 @@ ON_ALL_STORES(e3_what_finds_its_saga_is_not_counted, const char *url)
     world_post(it, NULL, PAWL_MESSAGE(note, .name = PAWL_TEXT("a")));
     world_drain(it);
     world_post(it, NULL, PAWL_MESSAGE(ask, .name = PAWL_TEXT("a")));
-    world_drain(it);
-    assert_string_equal(seen.text, "open note ask ");
+    LOG_AFTER(world_drain(it), seen, "open note ask ");
     assert_int_equal(warnings.count, 0);
     assert_int_equal(counted(it), 0);
 }
@@ -201,9 +190,7 @@ ON_ALL_STORES(e3_what_the_second_read_finds_is_not_missing_for_good, const char 
     assert_string_equal(seen.text, "close ");
     assert_int_equal(step.handled, 1);
     assert_int_equal(world_saga_count(it, "Case"), 0);
-    pawl_queue_rows rows = world_queue(it, "court");
-    assert_int_equal(rows.count, 1);
-    assert_true(rows.items[0].waiting_since != 0);
+    assert_true(world_queue_row(it, "court").waiting_since != 0);
     assert_int_equal(warnings.count, 0);
     assert_int_equal(counted(it), 0);
 }

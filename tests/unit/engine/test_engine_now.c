@@ -17,12 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- The application -------------------------------------------------------- */
-
-#define WORK(F)   \
-    F(TEXT, name) \
-    F(TEXT, to)
-PAWL_RECORD(work, WORK);
+RECORD(work, (TEXT, name), (TEXT, to));
 PAWL_RECORD(notice, A_NUMBER);
 PAWL_RECORD(plain, A_NUMBER);
 
@@ -57,12 +52,7 @@ static pawl_code on_work(pawl_context *ctx, const work *message)
 }
 PAWL_MESSAGE_HANDLER(on_work, work);
 
-static pawl_code on_plain(pawl_context *ctx, const plain *message)
-{
-    (void)ctx, (void)message;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_plain, plain);
+IDLE_MESSAGE_HANDLER(on_plain, plain);
 
 static const pawl_endpoint_spec office = {
     .name     = "office",
@@ -214,7 +204,6 @@ ON_SQL_STORES(e23_now_outlives_a_commit_that_failed, const char *url)
 
 static pawl_code end_after_commit(hook_point point, void *context)
 {
-    (void)context;
     if (point == HOOK_AFTER_COMMIT && is_done)
         _exit(0);
     return PAWL_OK;
@@ -270,9 +259,4 @@ ON_SQL_STORES(e23_now_is_sent_again_after_a_crash_in_the_handler, const char *ur
     assert_int_equal(count_out(it, "2}"), 1);
 }
 
-int main(void)
-{
-    fault_memory_install();
-    world_quiet();
-    return tests_run(NULL, NULL);
-}
+void (*const tests_first)(void) = fault_memory_install;

@@ -9,14 +9,9 @@
 #include "pawl/operations.h"
 #include "runtime/runtime.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define LINE(F)  \
-    F(TEXT, key) \
-    F(INT32, number)
-PAWL_RECORD(line, LINE);
-PAWL_RECORD(page, LINE);
-PAWL_RECORD(book, LINE);
+RECORD(line, (TEXT, key), (INT32, number));
+RECORD(page, (TEXT, key), (INT32, number));
+RECORD(book, (TEXT, key), (INT32, number));
 
 static world_log seen;
 static int       failing, failures; /* the message of that number fails so often */
@@ -39,23 +34,16 @@ PAWL_MESSAGE_HANDLER(on_line, line);
 
 static pawl_code on_begin_book(pawl_context *ctx, book *state, const book *message)
 {
-    (void)state;
     if (message->number == cutting)
         pawl_timeout(ctx, "due", 1);
     return meet(ctx, message->key, message->number);
 }
 PAWL_HANDLER(on_begin_book, book, book);
 
-static pawl_code on_book_due(pawl_context *ctx, book *state)
-{
-    (void)ctx, (void)state;
-    return PAWL_OK;
-}
-PAWL_TIMEOUT_HANDLER(on_book_due, book);
+IDLE_TIMEOUT_HANDLER(on_book_due, book);
 
 static pawl_code on_page(pawl_context *ctx, book *state, const page *message)
 {
-    (void)state;
     return meet(ctx, message->key, message->number);
 }
 PAWL_HANDLER(on_page, book, page);
@@ -270,10 +258,8 @@ static void post_with(world *it, const char *tenant, const char *key, int number
     const pawl_header       headers[] = {{"tenant", tenant}, {NULL, NULL}};
     const pawl_send_options options   = {
           PAWL_SEND_OPTIONS_HEAD, .headers = tenant != NULL ? headers : NULL, .due = world_now(it)};
-    must(pawl_sender_send(it->sender, "desk", &options,
-                          PAWL_MESSAGE(line, .key = pawl_text_of(key), .number = number),
-                          world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
+    test_send(it->sender, "desk", &options,
+              PAWL_MESSAGE(line, .key = pawl_text_of(key), .number = number));
 }
 
 ON_ALL_STORES_AND_ODBC(e26_a_header_is_a_key, const char *url)
@@ -351,19 +337,14 @@ PAWL_RECORD_WITH(newer_sheet, SHEET, .type = "sheet", .version = 2);
 
 static pawl_code on_sheet(pawl_context *ctx, book *state, const sheet *message)
 {
-    (void)state;
     return meet(ctx, message->key, message->number);
 }
 PAWL_HANDLER(on_sheet, book, sheet);
 
-#define FOLDER(F)                               \
-    F(UUID, id, .json = "Id", .required = true) \
-    F(INT32, number)
-PAWL_RECORD(folder, FOLDER);
+RECORD(folder, (UUID, id, .json = "Id", .required = true), (INT32, number));
 
 static pawl_code on_sheet_of_folder(pawl_context *ctx, folder *state, const sheet *message)
 {
-    (void)state;
     return meet(ctx, PAWL_TEXT("id"), message->number);
 }
 PAWL_HANDLER(on_sheet_of_folder, folder, sheet);
@@ -526,8 +507,7 @@ static const pawl_application slow_application = APPLICATION("order", &slow_desk
 
 ON_ALL_STORES_AND_ODBC(e27_a_worker_that_was_succeeded_applies_nothing, const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    pawl_step  step  = PAWL_STEP_INIT;
+    pawl_step step = PAWL_STEP_INIT;
     world_forget(&seen);
     failures  = 0;
     world *it = world_begin(url, &slow_application, NULL, NULL);
@@ -537,8 +517,8 @@ ON_ALL_STORES_AND_ODBC(e27_a_worker_that_was_succeeded_applies_nothing, const ch
     pawl_endpoint *second = successor;
     post(it, "a", 1);
     post(it, "a", 2);
-    assert_int_equal(pawl_endpoint_step(it->endpoint, &step, &error), PAWL_EFENCED);
-    assert_non_null(strstr(error.text, "taken the ordered queue desk over"));
+    must_fail_with(pawl_endpoint_step(it->endpoint, &step, world_error()), PAWL_EFENCED,
+                   "taken the ordered queue desk over");
     expect("a1 a2 "); /* by the first, in vain */
     assert_false(world_is_marked(it, "a1"));
     assert_false(world_is_marked(it, "a2"));

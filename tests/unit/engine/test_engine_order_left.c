@@ -11,12 +11,9 @@
 
 #include <unistd.h>
 
-#define LINE(F)  \
-    F(TEXT, key) \
-    F(INT32, number)
-PAWL_RECORD(line, LINE);
-PAWL_RECORD(book, LINE);
-PAWL_RECORD(entry, LINE);
+RECORD(line, (TEXT, key), (INT32, number));
+RECORD(book, (TEXT, key), (INT32, number));
+RECORD(entry, (TEXT, key), (INT32, number));
 
 static world_log   seen;
 static world      *present;
@@ -54,7 +51,6 @@ PAWL_MESSAGE_HANDLER(on_line, line);
 /* The timeout is due before what is behind it: the batch is cut. */
 static pawl_code on_book(pawl_context *ctx, book *state, const book *message)
 {
-    (void)state;
     pawl_code code = pawl_timeout(ctx, "due", 1);
     return code == PAWL_OK ? meet(ctx, message->key, message->number) : code;
 }
@@ -62,7 +58,6 @@ PAWL_HANDLER(on_book, book, book);
 
 static pawl_code on_book_due(pawl_context *ctx, book *state)
 {
-    (void)ctx, (void)state;
     world_note(&seen, "due");
     return PAWL_OK;
 }
@@ -473,9 +468,4 @@ ON_ALL_STORES(e34_messages_that_were_taken_away_hold_nobody_back, const char *ur
     expect("a105 a106 ");
 }
 
-int main(void)
-{
-    scenario_files_in_memory();
-    world_quiet();
-    return tests_run(NULL, NULL);
-}
+void (*const tests_first)(void) = scenario_files_in_memory;

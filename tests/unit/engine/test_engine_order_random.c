@@ -30,18 +30,13 @@ static int64_t below(int64_t limit)
     return (int64_t)pawl_random_below(&source, (uint64_t)limit);
 }
 
-/* ---- The application -------------------------------------------------------- */
-
 #define TRACK(F)     \
     F(TEXT, key)     \
     F(INT64, last)   \
     F(INT64, alarms) \
     F(INT64, late) /* messages handled after a later one */
 PAWL_RECORD(track, TRACK);
-#define ENTRY(F) \
-    F(TEXT, key) \
-    F(INT64, number)
-PAWL_RECORD(entry, ENTRY);
+RECORD(entry, (TEXT, key), (INT64, number));
 
 static int  failures[POSTS_MAX]; /* of each message, that are left */
 static bool is_hopeless[POSTS_MAX];
@@ -71,7 +66,6 @@ PAWL_HANDLER(on_entry, track, entry);
 
 static pawl_code on_alarm(pawl_context *ctx, track *state)
 {
-    (void)ctx;
     state->alarms++;
     return PAWL_OK;
 }

@@ -10,11 +10,8 @@
 
 static world_log seen;
 
-#define ORDER(F)  \
-    F(TEXT, name) \
-    F(INT64, steps)
-PAWL_RECORD(order, ORDER);
-PAWL_RECORD(full_order, ORDER);
+RECORD(order, (TEXT, name), (INT64, steps));
+RECORD(full_order, (TEXT, name), (INT64, steps));
 PAWL_RECORD(place, A_NAME);
 PAWL_RECORD(go_on, A_NAME);
 PAWL_RECORD(done, A_NAME);
@@ -32,7 +29,6 @@ static void note(pawl_context *ctx)
 
 static pawl_code on_place(pawl_context *ctx, order *state, const place *message)
 {
-    (void)message;
     note(ctx);
     state->steps = 1;
     return pawl_timeout(ctx, "late", PAWL_MINUTES(1));
@@ -56,7 +52,6 @@ PAWL_TIMEOUT_HANDLER(on_late, order);
 
 static pawl_code on_fill(pawl_context *ctx, full_order *state, const fill *message)
 {
-    (void)ctx, (void)message;
     world_note(&seen, "steps=%d", (int)state->steps);
     return pawl_send(ctx, "front", PAWL_MESSAGE(done, .name = message->name));
 }
@@ -65,20 +60,18 @@ PAWL_HANDLER(on_fill, full_order, fill);
 /* A handler without a saga has no metadata. */
 static pawl_code on_done(pawl_context *ctx, const done *message)
 {
-    (void)message;
     note(ctx);
     return pawl_reply_to_originator(ctx, PAWL_MESSAGE(done, .name = PAWL_TEXT("a")));
 }
 PAWL_MESSAGE_HANDLER(on_done, done);
 
-PAWL_RECORD(tally, ORDER);
+RECORD(tally, (TEXT, name), (INT64, steps));
 PAWL_RECORD(count_up, A_NAME);
 PAWL_RECORD(counted, A_NAME);
 
 /* An entity has no metadata either. */
 static pawl_code on_count_up(pawl_context *ctx, const tally *state, const count_up *message)
 {
-    (void)state;
     note(ctx);
     return pawl_emit(ctx, PAWL_MESSAGE(counted, .name = message->name));
 }
@@ -86,7 +79,6 @@ PAWL_ENTITY_HANDLER(on_count_up, tally, count_up);
 
 static void apply_counted(tally *state, const counted *event)
 {
-    (void)event;
     state->steps++;
 }
 PAWL_APPLY(apply_counted, tally, counted);
@@ -125,9 +117,7 @@ static void post_place(world *it, const char *id, const char *queue)
     const pawl_header headers[] = {{"pawl.reply_to", queue}, {NULL, NULL}};
     pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .id = id, .due = world_now(it)};
     options.headers             = queue != NULL ? headers : NULL;
-    must(pawl_sender_send(it->sender, "orders", &options,
-                          PAWL_MESSAGE(place, .name = PAWL_TEXT("a")), world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
+    test_send(it->sender, "orders", &options, PAWL_MESSAGE(place, .name = PAWL_TEXT("a")));
 }
 
 static void post_go_on(world *it)
@@ -167,8 +157,7 @@ ON_ALL_STORES(s23_without_a_sender_there_is_no_originator, const char *url)
     post_place(it, "m-1", NULL);
     world_drain(it);
     post_go_on(it);
-    world_drain(it);
-    assert_string_equal(seen.text, "Order,,m-1 Order,,m-1 ");
+    LOG_AFTER(world_drain(it), seen, "Order,,m-1 Order,,m-1 ");
     assert_int_equal(world_dead(it).count, 1);
     assert_true(world_says(world_dead(it).items[0].error, "pawl.reply_to"));
     world_json_equal(it, row_of(it, 0).metadata.data,
@@ -179,8 +168,7 @@ ON_ALL_STORES(s23_without_a_saga_there_is_no_metadata, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(done, .name = PAWL_TEXT("a")));
-    world_drain(it);
-    assert_string_equal(seen.text, ",, ");
+    LOG_AFTER(world_drain(it), seen, ",, ");
     assert_int_equal(world_dead(it).count, 1);
     for (int i = 0; i < 2; i++) {
         world_post(it, NULL, PAWL_MESSAGE(count_up, .name = PAWL_TEXT("a")));

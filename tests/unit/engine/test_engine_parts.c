@@ -6,12 +6,7 @@
 #include "support/native.h"
 #include "support/world.h"
 
-/* ---- The applications ------------------------------------------------------- */
-
-#define TRIP_STATE(F) \
-    F(TEXT, name)     \
-    F(INT32, count)
-PAWL_RECORD(trip_state, TRIP_STATE);
+RECORD(trip_state, (TEXT, name), (INT32, count));
 PAWL_RECORD(step, A_NAME);
 PAWL_RECORD(ping, A_NAME);
 

@@ -8,19 +8,14 @@
 #include "pawl/operations.h"
 #include "runtime/runtime.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define ORDER_STATE(F) F(TEXT, order_id)
-PAWL_RECORD(order_state, ORDER_STATE);
-#define PLACE(F) F(TEXT, order_id)
-PAWL_RECORD(place, PLACE);
+RECORD(order_state, (TEXT, order_id));
+RECORD(place, (TEXT, order_id));
 PAWL_RECORD(part, A_NUMBER);
 
 static world_log seen;
 
 static pawl_code on_place(pawl_context *ctx, order_state *order, const place *message)
 {
-    (void)order;
     world_note(&seen, "place(%.*s)", PAWL_TEXT_ARGS(message->order_id));
     return pawl_timeout(ctx, "payment", PAWL_MINUTES(15));
 }
@@ -28,7 +23,6 @@ PAWL_HANDLER(on_place, order_state, place);
 
 static pawl_code on_payment(pawl_context *ctx, order_state *order)
 {
-    (void)ctx;
     world_note(&seen, "late(%.*s)", PAWL_TEXT_ARGS(order->order_id));
     return PAWL_OK;
 }
@@ -36,7 +30,6 @@ PAWL_TIMEOUT_HANDLER(on_payment, order_state);
 
 static pawl_code on_parts(pawl_context *ctx, const part *messages, size_t count)
 {
-    (void)ctx, (void)messages;
     world_note(&seen, "parts(%zu)", count);
     return PAWL_OK;
 }
@@ -94,8 +87,7 @@ ON_ALL_STORES(e26_a_paused_queue_gathers_what_comes, const char *url)
     assert_true(step.is_idle);
     assert_int_equal(world_queue(it, "desk").count, 2);
     resume(it);
-    world_drain(it);
-    assert_string_equal(seen.text, "place(a) place(b) ");
+    LOG_AFTER(world_drain(it), seen, "place(a) place(b) ");
     assert_int_equal(world_queue(it, "desk").count, 0);
 }
 
@@ -118,12 +110,10 @@ ON_ALL_STORES(e26_a_look_is_made_once_in_a_period, const char *url)
     pause(it);
     post(it, "b");
     pawl_clock_set(it->machine, pawl_clock_now(it->machine) + LOOK - 1);
-    world_drain(it);
-    assert_string_equal(seen.text, "place(a) place(b) ");
+    LOG_AFTER(world_drain(it), seen, "place(a) place(b) ");
     post(it, "c");
     pawl_clock_set(it->machine, pawl_clock_now(it->machine) + 1);
-    world_drain(it);
-    assert_string_equal(seen.text, "place(a) place(b) ");
+    LOG_AFTER(world_drain(it), seen, "place(a) place(b) ");
 }
 
 ON_ALL_STORES(e26_timeouts_of_a_paused_queue_wait_too, const char *url)
@@ -132,12 +122,10 @@ ON_ALL_STORES(e26_timeouts_of_a_paused_queue_wait_too, const char *url)
     post(it, "a");
     world_drain(it);
     pause(it);
-    world_go_both(it, PAWL_MINUTES(20));
-    assert_string_equal(seen.text, "place(a) ");
+    LOG_AFTER(world_go_both(it, PAWL_MINUTES(20)), seen, "place(a) ");
     assert_int_equal(world_timeouts(it).count, 1);
     resume(it);
-    world_drain(it);
-    assert_string_equal(seen.text, "place(a) late(a) ");
+    LOG_AFTER(world_drain(it), seen, "place(a) late(a) ");
 }
 
 ON_ALL_STORES(e26_an_aggregator_of_a_paused_queue_goes_on, const char *url)
@@ -147,8 +135,7 @@ ON_ALL_STORES(e26_an_aggregator_of_a_paused_queue_goes_on, const char *url)
     world_drain(it);
     pause(it);
     post(it, "a");
-    world_go_both(it, PAWL_MINUTES(31));
-    assert_string_equal(seen.text, "parts(1) ");
+    LOG_AFTER(world_go_both(it, PAWL_MINUTES(31)), seen, "parts(1) ");
 }
 
 /* Another endpoint of the process, or a new one, reads the pause from the store. */
@@ -178,8 +165,7 @@ ON_ALL_STORES(e26_a_clock_set_back_keeps_no_look_away, const char *url)
     it->endpoint->settings.machine = earlier;
     pause(it);
     post(it, "a");
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     world_close(it);
     pawl_clock_destroy(earlier);
 }
@@ -215,6 +201,5 @@ ON_ALL_STORES(e26_no_message_runs_alone_out_of_a_paused_queue, const char *url)
     assert_true(world_drain(it).is_idle);
     assert_string_equal(seen.text, "");
     resume(it);
-    world_drain(it);
-    assert_string_equal(seen.text, "place(a) ");
+    LOG_AFTER(world_drain(it), seen, "place(a) ");
 }

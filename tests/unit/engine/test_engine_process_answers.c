@@ -15,20 +15,14 @@ static const char *here; /* the store of the handlers with SQL */
 
 /* ---- Desks that do what they are asked -------------------------------------------- */
 
-#define DESK(F) F(INT32, jobs)
-PAWL_RECORD(desk, DESK);
-#define WORK(F)   \
-    F(TEXT, desk) \
-    F(TEXT, how)
-PAWL_RECORD(work, WORK);
-PAWL_RECORD(work_sql, WORK);
-#define NOTHING(F) F(TEXT, nothing)
-PAWL_RECORD(worked, NOTHING);
-PAWL_RECORD(done, NOTHING);
+RECORD(desk, (INT32, jobs));
+RECORD(work, (TEXT, desk), (TEXT, how));
+RECORD(work_sql, (TEXT, desk), (TEXT, how));
+RECORD(worked, (TEXT, nothing));
+RECORD(done, (TEXT, nothing));
 
 static pawl_code on_work(pawl_context *ctx, const desk *state, const work *command)
 {
-    (void)state;
     world_note(&seen, "work(%.*s)", PAWL_TEXT_ARGS(command->how));
     if (text_is(command->how, "no"))
         return pawl_fail(ctx, PAWL_REJECT, "the desk is closed");
@@ -54,7 +48,6 @@ PAWL_ENTITY_HANDLER(on_work_sql, desk, work_sql);
 
 static void apply_worked(desk *state, const worked *event)
 {
-    (void)event;
     state->jobs++;
 }
 PAWL_APPLY(apply_worked, desk, worked);
@@ -72,18 +65,11 @@ static const pawl_entity board_entity = {
 
 /* ---- Two processes whose names begin alike ------------------------------------------ */
 
-#define CASE_STATE(F) \
-    F(INT32, answers) \
-    F(INT32, replies)
-PAWL_RECORD(case_state, CASE_STATE);
-#define BEGIN(F)     \
-    F(INT64, number) \
-    F(TEXT, how)
-PAWL_RECORD(begin, BEGIN);
-#define ANNOUNCED(F) F(INT64, number)
-PAWL_RECORD(announced, ANNOUNCED);
-PAWL_RECORD(begun, NOTHING);
-PAWL_RECORD(answered, NOTHING);
+RECORD(case_state, (INT32, answers), (INT32, replies));
+RECORD(begin, (INT64, number), (TEXT, how));
+RECORD(announced, (INT64, number));
+RECORD(begun, (TEXT, nothing));
+RECORD(answered, (TEXT, nothing));
 
 static pawl_code start_case(pawl_context *ctx, const begin *message, const char *how)
 {
@@ -99,7 +85,6 @@ static pawl_code start_case(pawl_context *ctx, const begin *message, const char 
 
 static pawl_code on_begin(pawl_context *ctx, const case_state *state, const begin *message)
 {
-    (void)state;
     const char *how = test_text("%.*s", PAWL_TEXT_ARGS(message->how));
     return start_case(ctx, message, how);
 }
@@ -107,7 +92,6 @@ PAWL_PROCESS_HANDLER(on_begin, case_state, begin);
 
 static pawl_code on_begin_too(pawl_context *ctx, const case_state *state, const begin *message)
 {
-    (void)state;
     return start_case(ctx, message, "no");
 }
 PAWL_PROCESS_HANDLER(on_begin_too, case_state, begin);
@@ -122,7 +106,6 @@ static pawl_code hear(pawl_context *ctx, const char *what, const pawl_uuid *id)
 static pawl_code on_accepted(pawl_context *ctx, const case_state *state,
                              const pawl_accepted *answer)
 {
-    (void)state;
     return hear(ctx, "accepted", &answer->dispatch_id);
 }
 PAWL_PROCESS_HANDLER(on_accepted, case_state, pawl_accepted);
@@ -130,7 +113,6 @@ PAWL_PROCESS_HANDLER(on_accepted, case_state, pawl_accepted);
 static pawl_code on_rejected(pawl_context *ctx, const case_state *state,
                              const pawl_rejected *answer)
 {
-    (void)state;
     assert_true(text_is(answer->reason, "the desk is closed"));
     return hear(ctx, "rejected", &answer->dispatch_id);
 }
@@ -138,13 +120,11 @@ PAWL_PROCESS_HANDLER(on_rejected, case_state, pawl_rejected);
 
 static void apply_begun(case_state *state, const begun *event)
 {
-    (void)state, (void)event;
 }
 PAWL_APPLY(apply_begun, case_state, begun);
 
 static void apply_answered(case_state *state, const answered *event)
 {
-    (void)event;
     state->answers++;
 }
 PAWL_APPLY(apply_answered, case_state, answered);
@@ -220,8 +200,7 @@ ON_ALL_STORES(an_accepted_command_need_not_emit, const char *url)
 {
     world *it = open_world(url, &together);
     post_begin(it, 7, "nothing");
-    world_drain(it);
-    assert_string_equal(seen.text, "Case/7 work(nothing) Case/7:accepted ");
+    LOG_AFTER(world_drain(it), seen, "Case/7 work(nothing) Case/7:accepted ");
     assert_int_equal(world_events(it, "Desk/d").count, 0);
 }
 
@@ -250,8 +229,7 @@ ON_ALL_STORES(two_entities_answer_as_one, const char *url)
 {
     world *it = open_world(url, &doubled);
     post_begin(it, 7, "yes");
-    world_drain(it);
-    assert_string_equal(seen.text, "Case/7 work(yes) work(yes) Case/7:accepted ");
+    LOG_AFTER(world_drain(it), seen, "Case/7 work(yes) work(yes) Case/7:accepted ");
     assert_int_equal(world_events(it, "Desk/d").count, 1);
     assert_int_equal(world_events(it, "Board/d").count, 1);
     assert_int_equal(world_dead(it).count, 0);
@@ -264,16 +242,13 @@ ON_ALL_STORES(an_entity_can_reply, const char *url)
     const pawl_header list[]  = {{"pawl.reply_to", "asker"}, {NULL, NULL}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
     world            *it      = open_world(url, &together);
-    must(pawl_sender_send(it->sender, "desks", &options,
-                          PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("reply")),
-                          world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
+    test_send(it->sender, "desks", &options,
+              PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("reply")));
     world_drain(it);
-    pawl_queue_rows rows = world_queue(it, "asker");
-    assert_int_equal(rows.count, 1);
-    assert_true(text_is(rows.items[0].message.type, "done"));
+    pawl_queue_row rows = world_queue_row(it, "asker");
+    assert_true(text_is(rows.message.type, "done"));
     /* A replay must send the same: its id is a dispatch id, and an event says that. */
-    assert_int_equal(rows.items[0].message.id.data[14], '5');
+    assert_int_equal(rows.message.id.data[14], '5');
     assert_true(text_is(world_events(it, "Desk/d").items[0].event.type, "pawl.handled"));
 }
 
@@ -324,10 +299,8 @@ ON_ALL_STORES(a_trace_goes_through_events_and_answers, const char *url)
     const pawl_header list[]  = {{"traceparent", "00-" TRACE "-b7ad6b7169203331-01"}, {NULL, NULL}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
     world            *it      = open_world(url, &together);
-    must(pawl_sender_send(it->sender, "desks", &options,
-                          PAWL_MESSAGE(begin, .number = 7, .how = PAWL_TEXT("yes")),
-                          world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
+    test_send(it->sender, "desks", &options,
+              PAWL_MESSAGE(begin, .number = 7, .how = PAWL_TEXT("yes")));
     world_drain(it);
     size_t count = 0;
     for (size_t i = 0; i < 2; i++) {
@@ -390,8 +363,7 @@ ON_ALL_STORES(answers_come_from_another_store, const char *url)
     pair *both = open_pair(url);
     post_begin(&both->cases, 7, "yes");
     post_begin(&both->cases, 8, "no");
-    world_drain(&both->cases);
-    assert_string_equal(seen.text, "Case/7 Case/8 ");
+    LOG_AFTER(world_drain(&both->cases), seen, "Case/7 Case/8 ");
     assert_int_equal(world_queue(&both->desks, "desks").count, 2);
     world_drain(&both->desks);
     world_forget(&seen);
@@ -427,10 +399,8 @@ static void redeliver(world *at, const char *from)
     changes.dead_set.count = 1;
     must(pawl_store_commit(at->store, &changes, NULL, world_error()));
     assert_false(world_is_marked(at, id));
-    must(pawl_sender_send(at->sender, "desks", &options,
-                          PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("yes")),
-                          world_error()));
-    must(pawl_sender_commit(at->sender, world_error()));
+    test_send(at->sender, "desks", &options,
+              PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("yes")));
     world_forget(&seen);
     world_step(at);
     assert_true(world_is_marked(at, id));
@@ -443,9 +413,7 @@ ON_ALL_STORES(o17_a_command_that_comes_again_is_answered_again, const char *url)
     post_begin(it, 7, "yes");
     world_drain(it);
     redeliver(it, "desks");
-    pawl_queue_rows answers = world_queue(it, "desks");
-    assert_int_equal(answers.count, 1);
-    assert_string_equal(answers.items[0].message.type.data, "pawl.accepted");
+    assert_string_equal(world_queue_row(it, "desks").message.type.data, "pawl.accepted");
     world_drain(it);
     assert_string_equal(seen.text, ""); /* no handler ran */
     assert_int_equal(world_events(it, "Desk/d").count, 1);
@@ -481,10 +449,8 @@ static void post_sql(world *it, const char *how)
                                  {PAWL_HEADER_ANSWER, "rejected"},
                                  {NULL, NULL}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = WORLD_START, .headers = list};
-    must(pawl_sender_send(it->sender, "desks", &options,
-                          PAWL_MESSAGE(work_sql, .desk = PAWL_TEXT("d"), .how = pawl_text_of(how)),
-                          world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
+    test_send(it->sender, "desks", &options,
+              PAWL_MESSAGE(work_sql, .desk = PAWL_TEXT("d"), .how = pawl_text_of(how)));
 }
 
 ON_SQL_STORES(e24_own_sql_of_an_entity_is_in_the_commit_of_its_events, const char *url)
@@ -495,13 +461,10 @@ ON_SQL_STORES(e24_own_sql_of_an_entity_is_in_the_commit_of_its_events, const cha
     post_sql(it, "yes");
     post_sql(it, "no"); /* told so: what it wrote is undone, the answer is not */
     post_sql(it, "yes");
-    world_drain(it);
-    assert_string_equal(seen.text, "sql(0) sql(1) sql(1) ");
+    LOG_AFTER(world_drain(it), seen, "sql(0) sql(1) sql(1) ");
     assert_int_equal(native_number(url, "select count(*) from {own_rows}"), 2);
     assert_int_equal(native_number(url, "select sum(number) from {own_rows}"), 1);
     assert_int_equal(world_events(it, "Desk/d").count, 2);
-    pawl_queue_rows answers = world_queue(it, "asker");
-    assert_int_equal(answers.count, 1);
-    assert_true(text_is(answers.items[0].message.type, "pawl.rejected"));
+    assert_true(text_is(world_queue_row(it, "asker").message.type, "pawl.rejected"));
     assert_int_equal(world_dead(it).count, 0);
 }

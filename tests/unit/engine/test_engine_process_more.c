@@ -21,17 +21,9 @@ static world    *meddled; /* whose store a handler appends to, behind the batch'
     F(INT64, total) \
     F(TEXT, last)
 PAWL_RECORD(tally, TALLY);
-#define ADD(F)       \
-    F(TEXT, name)    \
-    F(INT64, amount) \
-    F(TEXT, how)
-PAWL_RECORD(add, ADD);
-#define ADDED(F)     \
-    F(INT64, amount) \
-    F(TEXT, how)
-PAWL_RECORD(added, ADDED);
-#define STRUCK(F) F(INT64, amount)
-PAWL_RECORD(struck, STRUCK);
+RECORD(add, (TEXT, name), (INT64, amount), (TEXT, how));
+RECORD(added, (INT64, amount), (TEXT, how));
+RECORD(struck, (INT64, amount));
 
 /* As another handle does it. */
 static void append(pawl_store *store, int64_t version, const char *body)
@@ -108,10 +100,7 @@ static const pawl_entity double_entity = {
     .snapshot_every = 4};
 
 /* A state that is in order, but cannot be written. */
-#define RATIO(F)    \
-    F(INT64, total) \
-    F(DOUBLE, ratio)
-PAWL_RECORD(ratio_state, RATIO);
+RECORD(ratio_state, (INT64, total), (DOUBLE, ratio));
 
 static pawl_code on_add_ratio(pawl_context *ctx, const ratio_state *state, const add *command)
 {
@@ -166,14 +155,12 @@ static pawl_code upcast_number(const char *format, pawl_text json, pawl_arena *a
 static pawl_code upcast_tally(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                               pawl_error *error)
 {
-    (void)version, (void)error;
     return upcast_number("{\"cents\":%lld}", json, arena, upcast);
 }
 
 static pawl_code upcast_added(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                               pawl_error *error)
 {
-    (void)version, (void)error;
     return upcast_number("{\"cents\":%lld}", json, arena, upcast);
 }
 
@@ -234,8 +221,7 @@ static void run_program(const char *url, const pawl_application *program, int am
     world *it = open_program(url, program, -1);
     for (int i = 0; i < count; i++)
         post_add(it, NULL, "a", amount, "");
-    world_drain(it);
-    assert_string_equal(seen.text, expected);
+    LOG_AFTER(world_drain(it), seen, expected);
     assert_int_equal(world_dead(it).count, 0);
 }
 
@@ -248,8 +234,7 @@ static void events_and_folds_of_yesterday(const char *url, const pawl_applicatio
     world *it = open_program(url, &today, -1);
     post_add(it, NULL, "a", 7, "");
     post_add(it, NULL, "a", 1, "");
-    world_drain(it);
-    assert_string_equal(seen.text, "a:1500 a:1507 ");
+    LOG_AFTER(world_drain(it), seen, "a:1500 a:1507 ");
     pawl_event_rows rows = world_events(it, "Tally/a");
     assert_int_equal(rows.count, 5);
     assert_int_equal(rows.items[2].event.type_version, 1);
@@ -257,8 +242,7 @@ static void events_and_folds_of_yesterday(const char *url, const pawl_applicatio
     post_add(it, NULL, "a", 1, ""); /* its own events, and a fold at 6 */
     world_drain(it);
     post_add(it, NULL, "a", 1, "");
-    world_drain(it);
-    assert_string_equal(seen.text, "a:1500 a:1507 a:1508 a:1509 ");
+    LOG_AFTER(world_drain(it), seen, "a:1500 a:1507 a:1508 a:1509 ");
 }
 
 ON_ALL_STORES_IN_TIME(events_of_an_older_program_are_upcast, const char *url)
@@ -287,8 +271,7 @@ ON_ALL_STORES_IN_TIME(events_of_a_newer_program_are_waited_for, const char *url)
     world *it = open_program(url, &old, 2);
     post_add(it, "m-a", "a", 1, "");
     post_add(it, "m-b", "b", 2, "");
-    world_drain(it);
-    assert_string_equal(seen.text, "b+2=2 ");
+    LOG_AFTER(world_drain(it), seen, "b+2=2 ");
     assert_int_equal(world_events(it, "Tally/a").count, 1);
     assert_int_equal(world_events(it, "Tally/b").count, 1);
     for (int i = 0; i < 2; i++) {
@@ -313,11 +296,8 @@ ON_ALL_STORES_IN_TIME(an_unknown_event_waits_for_a_program_that_knows_it, const 
     world_close(it);
     it = open_program(url, &today, 5);
     post_add(it, "m-a", "a", 1, "");
-    world_drain(it);
-    assert_string_equal(seen.text, "");
-    pawl_queue_rows waiting = world_queue(it, "tallies");
-    assert_int_equal(waiting.count, 1);
-    assert_int_equal(waiting.items[0].attempts, 1);
+    LOG_AFTER(world_drain(it), seen, "");
+    assert_int_equal(world_queue_row(it, "tallies").attempts, 1);
     world_close(it);
     it = open_program(url, &old, 5);
     world_go_both(it, PAWL_HOURS(1));
@@ -376,8 +356,7 @@ ON_ALL_STORES_IN_TIME(a_fold_that_is_of_no_use_is_passed_over, const char *url)
     world_drain(it);
     store_fold(it, 3, 1, "{\"total\":5000}", "[17]");
     post_add(it, NULL, "a", 1, "");
-    world_drain(it);
-    assert_string_equal(seen.text, "a+1=6 a+1=7 a+1=8 ");
+    LOG_AFTER(world_drain(it), seen, "a+1=6 a+1=7 a+1=8 ");
     store_fold(it, 4, 1, "{\"total\":5000}", "[]");
     post_add(it, NULL, "a", 1, "");
     world_drain(it);
@@ -449,8 +428,7 @@ ON_ALL_STORES_IN_TIME(o1_a_unit_that_fails_leaves_the_others_of_its_stream, cons
     pawl_step step = world_step(it);
     assert_int_equal(step.handled, 5); /* one batch */
     assert_int_equal(step.dead, 2);
-    world_drain(it);
-    assert_string_equal(seen.text, "a+1=1 a+10=11 a+2=3 a+10=13 a+3=6 ");
+    LOG_AFTER(world_drain(it), seen, "a+1=1 a+10=11 a+2=3 a+10=13 a+3=6 ");
     pawl_event_rows rows = world_events(it, "Tally/a");
     assert_int_equal(rows.count, 3);
     for (size_t i = 0; i < rows.count; i++)
@@ -467,7 +445,6 @@ static world_log said;
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
 {
-    (void)level, (void)context;
     if (strstr(text, "dispatch ids") != NULL || strstr(text, "snapshot") != NULL)
         world_note(&said, "%s", text);
 }

@@ -13,20 +13,14 @@ static world_log seen;
 
 /* ---- A clerk who says no in many ways, and somebody who asks ----------------------- */
 
-#define CASE_FILE(F) F(INT64, count)
-PAWL_RECORD(case_file, CASE_FILE);
-#define QUESTION(F) \
-    F(TEXT, name)   \
-    F(TEXT, how)
-PAWL_RECORD(question, QUESTION);
-PAWL_RECORD(favour, QUESTION);
-PAWL_RECORD(wish, QUESTION);
-#define NOTED(F) F(INT64, count)
-PAWL_RECORD(noted, NOTED);
+RECORD(case_file, (INT64, count));
+RECORD(question, (TEXT, name), (TEXT, how));
+RECORD(favour, (TEXT, name), (TEXT, how));
+RECORD(wish, (TEXT, name), (TEXT, how));
+RECORD(noted, (INT64, count));
 
 static pawl_code on_question(pawl_context *ctx, const case_file *state, const question *command)
 {
-    (void)state;
     (void)pawl_emit(ctx, PAWL_MESSAGE(noted, .count = 1));
     (void)pawl_send(ctx, "archive", PAWL_MESSAGE(noted, .count = 1));
     if (text_is(command->how, "without a word"))
@@ -54,14 +48,12 @@ static const pawl_entity       clerk_entity = {
 
 static pawl_code on_favour(pawl_context *ctx, const favour *message)
 {
-    (void)message;
     return pawl_fail(ctx, PAWL_REJECT, "never");
 }
 PAWL_MESSAGE_HANDLER(on_favour, favour);
 
 static pawl_code on_wish(pawl_context *ctx, const case_file *state, const wish *message)
 {
-    (void)state;
     if (pawl_text_equal(message->how, PAWL_TEXT("favour")))
         return pawl_send(ctx, "office", PAWL_MESSAGE(favour, .name = message->name));
     return pawl_send(ctx, "office",
@@ -71,7 +63,6 @@ PAWL_PROCESS_HANDLER(on_wish, case_file, wish);
 
 static pawl_code on_accepted(pawl_context *ctx, const case_file *state, const pawl_accepted *answer)
 {
-    (void)state, (void)answer;
     world_note(&seen, "accepted");
     return pawl_emit(ctx, PAWL_MESSAGE(noted, .count = 1));
 }
@@ -79,7 +70,6 @@ PAWL_PROCESS_HANDLER(on_accepted, case_file, pawl_accepted);
 
 static pawl_code on_rejected(pawl_context *ctx, const case_file *state, const pawl_rejected *answer)
 {
-    (void)state;
     world_note(&seen, "[%.*s]", PAWL_TEXT_ARGS(answer->reason));
     return pawl_emit(ctx, PAWL_MESSAGE(noted, .count = 1));
 }
@@ -105,21 +95,16 @@ static world *open_world(const char *url)
     return world_begin(url, &application, NULL, &options);
 }
 
-/* ---- Tests ------------------------------------------------------------------------- */
-
 /* Through a process, which hears no, and with nobody who asked. */
 static void expect_reason(const char *url, const char *how, const char *reason, const char *error)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = pawl_text_of(how)));
-    world_drain(it);
-    assert_string_equal(seen.text, reason);
+    LOG_AFTER(world_drain(it), seen, reason);
     assert_int_equal(world_dead(it).count, 0);
     world_post(it, NULL, PAWL_MESSAGE(question, .name = PAWL_TEXT("a"), .how = pawl_text_of(how)));
     world_drain(it);
-    pawl_dead_rows dead = world_dead(it);
-    assert_int_equal(dead.count, 1);
-    assert_string_equal(dead.items[0].error.data, error);
+    assert_string_equal(world_dead_letter(it).error.data, error);
     assert_int_equal(world_events(it, "Clerk/a").count, 0);
     assert_int_equal(world_queue(it, "archive").count, 0);
     world_close(it);
@@ -145,8 +130,7 @@ ON_ALL_STORES(a_rejection_without_an_entity_is_not_answered, const char *url)
 {
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = PAWL_TEXT("favour")));
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     assert_int_equal(world_dead(it).count, 1);
     assert_true(world_says(world_dead(it).items[0].error, "never"));
     assert_int_equal(world_stats(it).counters.failures, 1);
@@ -157,8 +141,7 @@ ON_ALL_STORES(a_command_that_is_discarded_is_not_answered, const char *url)
 {
     world *it = open_world(url);
     world_post(it, "w-1", PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = PAWL_TEXT("")));
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     assert_int_equal(world_events(it, "Wish/a").count, 1);
     assert_int_equal(world_events(it, "Clerk/a").count, 0);
     assert_int_equal(world_queue(it, "archive").count, 0);

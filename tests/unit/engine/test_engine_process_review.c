@@ -15,16 +15,13 @@ static world_log seen;
 
 /* ---- Shelves ------------------------------------------------------------------ */
 
-#define SHELF(F) F(INT64, count)
-PAWL_RECORD(shelf, SHELF);
+RECORD(shelf, (INT64, count));
 #define PUT(F) F(TEXT, shelf)
 PAWL_RECORD(put, PUT);
-#define WAS_PUT(F) F(INT64, count)
-PAWL_RECORD(was_put, WAS_PUT);
+RECORD(was_put, (INT64, count));
 
 static pawl_code on_put(pawl_context *ctx, const shelf *state, const put *command)
 {
-    (void)state, (void)command;
     return pawl_emit(ctx, PAWL_MESSAGE(was_put, .count = 1));
 }
 PAWL_ENTITY_HANDLER(on_put, shelf, put);
@@ -47,16 +44,14 @@ static const pawl_entity south_entity = SHELF_ENTITY("South");
 
 /* ---- Jobs ----------------------------------------------------------------------- */
 
-#define JOB(F) F(INT64, steps)
-PAWL_RECORD(job, JOB);
+RECORD(job, (INT64, steps));
 #define GO(F)    \
     F(UUID, id)  \
     F(TEXT, how) \
     F(INT64, number)
 PAWL_RECORD(go, GO);
 PAWL_RECORD(count_up, GO);
-#define STEPPED(F) F(INT64, by)
-PAWL_RECORD(stepped, STEPPED);
+RECORD(stepped, (INT64, by));
 
 /* To two queues under one id of the application's own. */
 static pawl_code send_twice(pawl_context *ctx)
@@ -80,7 +75,6 @@ PAWL_PROCESS_HANDLER(on_go, job, go);
 
 static pawl_code on_count(pawl_context *ctx, const job *state, const count_up *message)
 {
-    (void)message;
     world_note(&seen, "count(%d)", (int)state->steps);
     return pawl_emit(ctx, PAWL_MESSAGE(stepped, .by = 1));
 }
@@ -88,7 +82,6 @@ PAWL_PROCESS_HANDLER(on_count, job, count_up);
 
 static pawl_code on_accepted(pawl_context *ctx, const job *state, const pawl_accepted *answer)
 {
-    (void)answer;
     world_note(&seen, "accepted(%d)", (int)state->steps);
     return pawl_emit(ctx, PAWL_MESSAGE(stepped, .by = 1));
 }
@@ -96,7 +89,6 @@ PAWL_PROCESS_HANDLER(on_accepted, job, pawl_accepted);
 
 static pawl_code on_late(pawl_context *ctx, const job *state)
 {
-    (void)state;
     world_note(&seen, "late(%.*s,%.*s)", PAWL_TEXT_ARGS(pawl_header_value(ctx, "tenant")),
                PAWL_TEXT_ARGS(pawl_stream_in_flight(ctx)));
     return pawl_reply(ctx, PAWL_MESSAGE(stepped, .by = 1));
@@ -152,9 +144,7 @@ static void post_go(world *it, const char *id, const char *how, const pawl_heade
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .id = id,
                                  .headers = headers};
     must(pawl_uuid_parse(PAWL_TEXT(JOB_ID), &message.id, world_error()));
-    must(pawl_sender_send(it->sender, "jobs", &options, PAWL_RECORD_OF(go)(), &message,
-                          world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
+    test_send(it->sender, "jobs", &options, PAWL_RECORD_OF(go)(), &message);
 }
 
 /* Lets another endpoint of the application do what is there for it. */
@@ -166,8 +156,6 @@ static void drain_other(const world *it, const char *name)
     must(pawl_endpoint_drain(other, &sum, world_error()));
     pawl_endpoint_destroy(other);
 }
-
-/* ---- Tests ------------------------------------------------------------------------- */
 
 /* As if its mark had been swept. */
 static void forget(world *it, const char *id)
@@ -211,8 +199,7 @@ ON_ALL_STORES(e12_a_timeout_of_a_process_has_the_headers_of_its_message, const c
     world *it = open_world(url);
     post_go(it, NULL, "wait", headers);
     world_drain(it);
-    world_go(it, PAWL_MINUTES(5));
-    assert_string_equal(seen.text, "go(0) late(north," STREAM ") ");
+    LOG_AFTER(world_go(it, PAWL_MINUTES(5)), seen, "go(0) late(north," STREAM ") ");
     assert_int_equal(world_queue(it, "asker").count, 1);
     assert_int_equal(world_dead(it).count, 0);
 }
@@ -227,10 +214,9 @@ ON_ALL_STORES(e12_a_timeout_of_a_process_without_room_for_its_name_is_named, con
     post_go(it, NULL, "wait", headers);
     world_drain(it);
     assert_int_equal(world_timeouts(it).count, 0);
-    pawl_dead_rows dead = world_dead(it);
-    assert_int_equal(dead.count, 1);
-    assert_true(world_says(dead.items[0].error, "timeout 'late' of " STREAM
-                                                ": the message's headers and pawl.process have"));
+    assert_true(world_says(world_dead_letter(it).error,
+                           "timeout 'late' of " STREAM
+                           ": the message's headers and pawl.process have"));
 }
 
 /* Set by one message and over by the next, in one batch: it is never set. */
@@ -263,8 +249,7 @@ ON_ALL_STORES(e11_a_key_without_a_value_begins_no_process, const char *url)
     world *it = open_world(url);
     world_post(it, NULL, PAWL_MESSAGE(go, .how = PAWL_TEXT("")));
     world_post(it, NULL, PAWL_MESSAGE(count_up, .number = 0));
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 2);
     for (size_t i = 0; i < dead.count; i++)
@@ -281,9 +266,7 @@ ON_ALL_STORES(e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter, co
     world                   *it        = open_world(url);
     const pawl_send_options  options   = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it),
                                           .headers = headers};
-    must(pawl_sender_send(it->sender, "jobs", &options,
-                          PAWL_MESSAGE(pawl_accepted, .type = PAWL_TEXT("put")), world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
+    test_send(it->sender, "jobs", &options, PAWL_MESSAGE(pawl_accepted, .type = PAWL_TEXT("put")));
     world_drain(it);
     assert_int_equal(world_queue(it, "jobs").count, 1);
     assert_int_equal(world_dead(it).count, 0);

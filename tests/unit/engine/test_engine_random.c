@@ -412,9 +412,7 @@ static void post_one(play *p, size_t number, const post *one)
     what.badge                = pawl_text_of(badges[0]);
     options.headers           = headers;
     const void *message       = one->is == SEEK_BADGE ? (const void *)&sought : &what;
-    must(pawl_sender_send(p->it.sender, "desk", &options, record_of(one->is), message,
-                          world_error()));
-    must(pawl_sender_commit(p->it.sender, world_error()));
+    test_send(p->it.sender, "desk", &options, record_of(one->is), message);
 }
 
 /* Each message has a time of its own, in whole milliseconds, and no timeout has. */

@@ -28,12 +28,7 @@ PAWL_RECORD(go_on, POST);
 PAWL_RECORD(both, POST);
 PAWL_RECORD(collect, POST);
 PAWL_RECORD_WITH(last, POST, .base = PAWL_RECORD_OF(go_on));
-#define SEEK(F)         \
-    F(OPT_TEXT, name)   \
-    F(TEXT, badge)      \
-    F(TEXT, next_badge) \
-    F(INT64, number)
-PAWL_RECORD(seek, SEEK);
+RECORD(seek, (OPT_TEXT, name), (TEXT, badge), (TEXT, next_badge), (INT64, number));
 #define COUNTER(F)   \
     F(TEXT, name)    \
     F(TEXT, badge)   \
@@ -41,8 +36,7 @@ PAWL_RECORD(seek, SEEK);
     F(INT64, rings)
 PAWL_RECORD(counter, COUNTER);
 PAWL_RECORD(box, COUNTER);
-#define NOTE(F) F(INT64, number)
-PAWL_RECORD(note, NOTE);
+RECORD(note, (INT64, number));
 
 /* Notes are sent to the first; senders of messages read the others. */
 static const char *const queues[1 + SENDERS] = {"out", "north", "south"};
@@ -128,7 +122,6 @@ PAWL_HANDLER(on_seek, counter, seek);
 
 static pawl_code on_both_box(pawl_context *ctx, box *state, const both *message)
 {
-    (void)ctx;
     state->digest = mix(state->digest, message->number);
     return PAWL_OK;
 }

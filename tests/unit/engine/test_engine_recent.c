@@ -222,8 +222,4 @@ TEST(every_allocation_fails_in_turn)
     }
 }
 
-int main(void)
-{
-    fault_memory_install();
-    return tests_run(NULL, NULL);
-}
+void (*const tests_first)(void) = fault_memory_install;

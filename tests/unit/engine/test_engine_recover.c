@@ -10,19 +10,12 @@
 
 #include <unistd.h>
 
-/* ---- The application -------------------------------------------------------- */
-
-#define CASE_STATE(F) \
-    F(TEXT, name)     \
-    F(INT32, count)
-PAWL_RECORD(case_state, CASE_STATE);
+RECORD(case_state, (TEXT, name), (INT32, count));
 PAWL_RECORD(open_case, A_NAME);
 PAWL_RECORD(add_to_case, A_NAME);
 PAWL_RECORD(seek_case, A_NAME);
-#define ATTEMPT(F) F(TEXT, how)
-PAWL_RECORD(attempt, ATTEMPT);
-#define OTHER(F) F(TEXT, how)
-PAWL_RECORD(other, OTHER);
+RECORD(attempt, (TEXT, how));
+RECORD(other, (TEXT, how));
 
 static world_log    seen;
 static pawl_saga_id the_id;       /* the finder's answer */
@@ -34,7 +27,6 @@ static pawl_time    awoke; /* behind its last nap */
 
 static pawl_code on_open_case(pawl_context *ctx, case_state *the_case, const open_case *message)
 {
-    (void)message;
     the_id = pawl_saga_id_in_flight(ctx);
     world_note(&seen, "open");
     the_case->count = 0;
@@ -44,7 +36,6 @@ PAWL_HANDLER(on_open_case, case_state, open_case);
 
 static pawl_code on_add_to_case(pawl_context *ctx, case_state *the_case, const add_to_case *message)
 {
-    (void)ctx, (void)message;
     world_note(&seen, "add");
     the_case->count++;
     return PAWL_OK;
@@ -53,7 +44,6 @@ PAWL_HANDLER(on_add_to_case, case_state, add_to_case);
 
 static pawl_code find_case(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx, (void)message;
     world_note(&seen, "find");
     *id = nones-- > 0 ? (pawl_saga_id){{{0}}} : the_id;
     return PAWL_OK;
@@ -61,7 +51,6 @@ static pawl_code find_case(pawl_context *ctx, const void *message, pawl_saga_id 
 
 static pawl_code on_seek_case(pawl_context *ctx, case_state *the_case, const seek_case *message)
 {
-    (void)ctx, (void)message;
     world_note(&seen, "seek");
     the_case->count++;
     return PAWL_OK;
@@ -79,7 +68,6 @@ static const pawl_saga case_saga = SAGA_OF(
 
 static pawl_code on_attempt(pawl_context *ctx, const attempt *message)
 {
-    (void)message;
     pawl_code code = answers[runs++];
     world_note(&seen, "%d", pawl_attempts(ctx));
     if (naps > 0)
@@ -93,7 +81,6 @@ PAWL_MESSAGE_HANDLER(on_attempt, attempt);
 
 static pawl_code on_other(pawl_context *ctx, const other *message)
 {
-    (void)ctx, (void)message;
     world_note(&seen, "other");
     return PAWL_OK;
 }
@@ -173,9 +160,7 @@ ON_ALL_STORES(e26_delayed_retries_grow_then_a_dead_letter, const char *url)
     }
     assert_int_equal(runs, 8);
     assert_int_equal(world_queue(it, "office").count, 0);
-    pawl_dead_rows dead = world_dead(it);
-    assert_int_equal(dead.count, 1);
-    assert_int_equal(dead.items[0].attempts, 4);
+    assert_int_equal(world_dead_letter(it).attempts, 4);
     assert_string_equal(seen.text, "0 0 1 1 2 2 3 3 ");
 }
 
@@ -205,9 +190,7 @@ ON_ALL_STORES(e34_a_dead_letter_keeps_all_and_marks_its_id, const char *url)
     always(PAWL_REJECT);
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .id = "m",
                                  .headers = headers, .correlation_id = "talk"};
-    must(pawl_sender_send(it->sender, "office", &options,
-                          PAWL_MESSAGE(attempt, .how = PAWL_TEXT("x")), world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
+    test_send(it->sender, "office", &options, PAWL_MESSAGE(attempt, .how = PAWL_TEXT("x")));
     pawl_step step = world_drain(it);
     assert_int_equal(step.dead, 1);
     pawl_dead_rows dead = world_dead(it);
@@ -381,13 +364,11 @@ ON_ALL_STORES(e28_a_type_that_another_worker_knows_is_put_back, const char *url)
     world *newer = world_begin(url, &tomorrow, NULL, NULL);
     world_post_json(it, "a", "other", "{}");
     world_drain(it);
-    pawl_queue_rows rows = world_queue(it, "office");
-    assert_int_equal(rows.count, 1);
-    assert_int_equal(rows.items[0].attempts, 0);
-    assert_true(rows.items[0].due > WORLD_START);
+    pawl_queue_row rows = world_queue_row(it, "office");
+    assert_int_equal(rows.attempts, 0);
+    assert_true(rows.due > WORLD_START);
     assert_int_equal(world_dead(it).count, 0);
-    world_go(newer, PAWL_SECONDS(5));
-    assert_string_equal(seen.text, "other ");
+    LOG_AFTER(world_go(newer, PAWL_SECONDS(5)), seen, "other ");
     assert_int_equal(world_queue(it, "office").count, 0);
     world_close(newer);
     /* Now nobody knows it-> */
@@ -419,8 +400,7 @@ ON_ALL_STORES(e3_waits_behind_an_older_message, const char *url)
     assert_int_equal(rows.items[1].due, WORLD_START + PAWL_MILLISECONDS(50));
     assert_int_equal(rows.items[1].placed, WORLD_START);
     world_give_back(it, "office", &row, PAWL_QUEUE_RELEASE);
-    world_go(it, PAWL_SECONDS(1));
-    assert_string_equal(seen.text, "open add ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(1)), seen, "open add ");
     assert_int_equal(world_queue(it, "office").count, 0);
     assert_int_equal(world_dead(it).count, 0);
 }
@@ -513,8 +493,7 @@ ON_ALL_STORES(e3_a_finder_waits_behind_an_older_message, const char *url)
     assert_int_equal(rows.items[1].waiting_since, WORLD_START);
     assert_int_equal(rows.items[1].due, WORLD_START + PAWL_MILLISECONDS(50));
     world_give_back(it, "office", &row, PAWL_QUEUE_RELEASE);
-    world_go(it, PAWL_SECONDS(1));
-    assert_string_equal(seen.text, "find open find seek ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(1)), seen, "find open find seek ");
     assert_int_equal(world_queue(it, "office").count, 0);
 }
 
@@ -559,9 +538,7 @@ ON_ALL_STORES(e3_waits_for_an_older_message_of_its_batch, const char *url)
     post_add(it, "add", "c");
     row.due += PAWL_MILLISECONDS(20);
     world_give_back(it, "office", &row, PAWL_QUEUE_RETRY);
-    world_go(it, PAWL_MILLISECONDS(20));
-    assert_string_equal(seen.text, "open ");
+    LOG_AFTER(world_go(it, PAWL_MILLISECONDS(20)), seen, "open ");
     assert_int_equal(world_dead(it).count, 0);
-    world_go(it, PAWL_SECONDS(1));
-    assert_string_equal(seen.text, "open add ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(1)), seen, "open add ");
 }

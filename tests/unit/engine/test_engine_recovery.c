@@ -4,16 +4,10 @@
  */
 #include "support/native.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define JOB(F) F(TEXT, how)
-PAWL_RECORD(charge, JOB);
-PAWL_RECORD(probe, JOB);
-PAWL_RECORD(sql_job, JOB);
-#define VISIT_STATE(F) \
-    F(TEXT, name)      \
-    F(INT32, count)
-PAWL_RECORD(visit_state, VISIT_STATE);
+RECORD(charge, (TEXT, how));
+RECORD(probe, (TEXT, how));
+RECORD(sql_job, (TEXT, how));
+RECORD(visit_state, (TEXT, name), (INT32, count));
 PAWL_RECORD(visit, A_NAME);
 
 static pawl_code  answer;
@@ -35,14 +29,12 @@ static pawl_code end_run(pawl_context *ctx)
 
 static pawl_code on_charge(pawl_context *ctx, const charge *message)
 {
-    (void)message;
     return end_run(ctx);
 }
 PAWL_MESSAGE_HANDLER(on_charge, charge);
 
 static pawl_code on_probe(pawl_context *ctx, const probe *message)
 {
-    (void)message;
     return end_run(ctx);
 }
 PAWL_MESSAGE_HANDLER(on_probe, probe);
@@ -59,7 +51,6 @@ PAWL_MESSAGE_HANDLER(on_sql_job, sql_job);
 
 static pawl_code on_visit(pawl_context *ctx, visit_state *state, const visit *message)
 {
-    (void)message;
     runs++;
     state->count++;
     if (moves > 0 && moves-- > 0)
@@ -70,7 +61,6 @@ PAWL_HANDLER(on_visit, visit_state, visit);
 
 static pawl_code on_leave(pawl_context *ctx, visit_state *state)
 {
-    (void)state;
     return end_run(ctx);
 }
 PAWL_TIMEOUT_HANDLER(on_leave, visit_state);
@@ -272,9 +262,7 @@ ON_ALL_STORES(e37_a_body_that_cannot_be_decoded_is_discarded, const char *url)
     world_post_json(it, "a", "charge", "{\"how\":7}");
     world_post_json(it, "b", "probe", "{\"how\":7}");
     world_drain(it);
-    pawl_dead_rows dead = world_dead(it);
-    assert_int_equal(dead.count, 1);
-    assert_string_equal(dead.items[0].message.id.data, "b");
+    assert_string_equal(world_dead_letter(it).message.id.data, "b");
     assert_true(world_is_marked(it, "a"));
 }
 

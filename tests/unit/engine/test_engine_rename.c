@@ -6,26 +6,15 @@
 #include "support/native.h"
 #include "support/world.h"
 
-#define PARCEL(F)    \
-    F(TEXT, number)  \
-    F(TEXT, barcode) \
-    F(INT32, scans)
-PAWL_RECORD(parcel, PARCEL);
+RECORD(parcel, (TEXT, number), (TEXT, barcode), (INT32, scans));
 
-#define ENTER(F)    \
-    F(TEXT, number) \
-    F(TEXT, barcode)
-PAWL_RECORD(enter, ENTER);
+RECORD(enter, (TEXT, number), (TEXT, barcode));
 
-#define SCAN(F)     \
-    F(TEXT, number) \
-    F(TEXT, barcode)
-PAWL_RECORD(scan, SCAN);
+RECORD(scan, (TEXT, number), (TEXT, barcode));
 
 /* The first program knows of no barcodes. */
 static pawl_code on_enter_old(pawl_context *ctx, parcel *state, const enter *message)
 {
-    (void)ctx, (void)message;
     state->scans++;
     return PAWL_OK;
 }
@@ -33,7 +22,6 @@ PAWL_HANDLER(on_enter_old, parcel, enter);
 
 static pawl_code on_scan_old(pawl_context *ctx, parcel *state, const scan *message)
 {
-    (void)ctx, (void)message;
     state->scans++;
     return PAWL_OK;
 }
@@ -41,7 +29,6 @@ PAWL_HANDLER(on_scan_old, parcel, scan);
 
 static pawl_code on_enter(pawl_context *ctx, parcel *state, const enter *message)
 {
-    (void)ctx;
     if (state->number.size == 0)
         state->number = message->number;
     state->barcode = message->barcode;
@@ -52,7 +39,6 @@ PAWL_HANDLER(on_enter, parcel, enter);
 
 static pawl_code on_scan(pawl_context *ctx, parcel *state, const scan *message)
 {
-    (void)ctx;
     state->barcode = message->barcode;
     state->scans++;
     return PAWL_OK;
@@ -335,7 +321,6 @@ static void refuse_by_view(const char *url)
 /* The new program is at work when the columns go, and goes on. */
 ON_SQL_STORES(d30_columns_that_no_property_needs_go_when_it_is_asked_for, const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     test_lines lines;
     world     *it = world_begin(url, &program_ab, NULL, NULL);
     post_enter(it, "n1", "b1");
@@ -347,9 +332,9 @@ ON_SQL_STORES(d30_columns_that_no_property_needs_go_when_it_is_asked_for, const 
     post_scan(it, "", "b1");
     world_drain(it);
 
-    assert_int_equal(ask_schema(url, &program_b, PAWL_SCHEMA_APPLY, &lines, &error), PAWL_OK);
+    must(ask_schema(url, &program_b, PAWL_SCHEMA_APPLY, &lines, world_error()));
     assert_true(has_column(url, "depot_Parcel", "Correlation_number"));
-    assert_int_equal(ask_schema(url, &program_b, PAWL_SCHEMA_VERIFY, &lines, &error), PAWL_OK);
+    must(ask_schema(url, &program_b, PAWL_SCHEMA_VERIFY, &lines, world_error()));
     assert_int_equal(lines.count, 3);
     expect_says(lines.text, "table depot_Parcel: column Correlation_number is of no correlation "
                             "property of saga Parcel any more");
@@ -362,7 +347,7 @@ ON_SQL_STORES(d30_columns_that_no_property_needs_go_when_it_is_asked_for, const 
     assert_true(has_column(url, "depot_Parcel", "CorrelationXnumber"));
     assert_true(has_column(url, "depot_Parcel", "Correlation_barcode"));
     assert_true(has_column(url, "depot_Other", "Correlation_number"));
-    assert_int_equal(ask_schema(url, &program_b, PAWL_SCHEMA_VERIFY, &lines, &error), PAWL_OK);
+    must(ask_schema(url, &program_b, PAWL_SCHEMA_VERIFY, &lines, world_error()));
     assert_int_equal(lines.count, 0);
 
     post_scan(it, "", "b1");

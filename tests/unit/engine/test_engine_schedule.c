@@ -12,8 +12,6 @@
 
 #define DAY PAWL_DAYS(1)
 
-/* ---- The applications ------------------------------------------------------ */
-
 PAWL_RECORD(task, A_NUMBER);
 #define REPORT(F)    \
     F(INT32, number) \
@@ -93,12 +91,10 @@ ON_ALL_STORES(a_line_of_cron_by_its_zone, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &nightly, NULL, NULL);
-    world_go(it, PAWL_HOURS(17) - 1);
-    assert_string_equal(seen.text, "");
-    world_go(it, 1);
-    assert_string_equal(seen.text, "3 n 01-02T02:00:00 ");
-    world_go(it, 2 * DAY);
-    assert_string_equal(seen.text, "3 n 01-02T02:00:00 3 n 01-03T02:00:00 3 n 01-04T02:00:00 ");
+    LOG_AFTER(world_go(it, PAWL_HOURS(17) - 1), seen, "");
+    LOG_AFTER(world_go(it, 1), seen, "3 n 01-02T02:00:00 ");
+    LOG_AFTER(world_go(it, 2 * DAY), seen,
+              "3 n 01-02T02:00:00 3 n 01-03T02:00:00 3 n 01-04T02:00:00 ");
     assert_int_equal(world_timeouts(it).count, 1);
     assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_HOURS(17) + 3 * DAY);
     assert_int_equal(world_timeouts(it).items[0].attempts, 0);
@@ -108,19 +104,17 @@ ON_ALL_STORES(an_interval_from_the_first_start_on, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &often, NULL, NULL);
-    world_go(it, PAWL_MINUTES(25));
-    assert_string_equal(seen.text, "0 e 01-01T09:10:00 0 e 01-01T09:20:00 ");
+    LOG_AFTER(world_go(it, PAWL_MINUTES(25)), seen, "0 e 01-01T09:10:00 0 e 01-01T09:20:00 ");
     be_away(it, &often, PAWL_MINUTES(1));
-    world_go(it, PAWL_MINUTES(4));
-    assert_string_equal(seen.text, "0 e 01-01T09:10:00 0 e 01-01T09:20:00 0 e 01-01T09:30:00 ");
+    LOG_AFTER(world_go(it, PAWL_MINUTES(4)), seen,
+              "0 e 01-01T09:10:00 0 e 01-01T09:20:00 0 e 01-01T09:30:00 ");
 }
 
 ON_ALL_STORES(two_schedules_and_a_derived_message, const char *url)
 {
     world_forget(&seen);
     world *it = world_begin(url, &both, NULL, NULL);
-    world_go(it, PAWL_MINUTES(10));
-    assert_string_equal(seen.text, "0 e 01-01T09:10:00 ");
+    LOG_AFTER(world_go(it, PAWL_MINUTES(10)), seen, "0 e 01-01T09:10:00 ");
     world_forget(&seen);
     world_go(it, PAWL_HOURS(14) + PAWL_MINUTES(50));
     assert_true(world_says(pawl_text_of(seen.text), "4 d 01-02T00:00:00"));
@@ -138,11 +132,9 @@ ON_ALL_STORES(of_two_processes_one_sends, const char *url)
     pawl_clock_set(two->business, WORLD_START + DAY);
     world_go(one, DAY);
     world_drain(two);
-    world_drain(one);
-    assert_string_equal(seen.text, "3 n 01-02T02:00:00 ");
+    LOG_AFTER(world_drain(one), seen, "3 n 01-02T02:00:00 ");
     world_go(two, DAY);
-    world_go(one, DAY);
-    assert_string_equal(seen.text, "3 n 01-02T02:00:00 3 n 01-03T02:00:00 ");
+    LOG_AFTER(world_go(one, DAY), seen, "3 n 01-02T02:00:00 3 n 01-03T02:00:00 ");
 }
 
 /* A row that comes back from a backup sends the same message, which is known. */
@@ -152,19 +144,14 @@ ON_ALL_STORES(a_time_is_handled_once, const char *url)
     world *it = world_begin(url, &nightly, NULL, NULL);
     world_go(it, DAY);
     pawl_timeout_row row     = world_timeouts(it).items[0];
-    pawl_timeout_set set     = {.id          = row.id,
-                                .saga_id     = row.saga_id,
-                                .saga_type   = row.saga_type,
-                                .name        = row.name,
-                                .destination = row.destination,
-                                .due         = row.due - DAY,
-                                .headers     = row.headers};
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .timeout_set = {.items = &set, .count = 1}};
     pawl_refusals    refused = {.arena = it->arena};
-    must(pawl_store_commit(it->store, &changes, &refused, world_error()));
-    world_drain(it);
-    assert_string_equal(seen.text, "3 n 01-02T02:00:00 ");
+    must(pawl_store_commit(it->store,
+                           ONE_CHANGE(timeout_set, WORLD_START, .id = row.id,
+                                      .saga_id = row.saga_id, .saga_type = row.saga_type,
+                                      .name = row.name, .destination = row.destination,
+                                      .due = row.due - DAY, .headers = row.headers),
+                           &refused, world_error()));
+    LOG_AFTER(world_drain(it), seen, "3 n 01-02T02:00:00 ");
     assert_int_equal(world_timeouts(it).items[0].due, row.due);
 }
 
@@ -175,10 +162,8 @@ ON_ALL_STORES(of_missed_times_the_last_one, const char *url)
     world_forget(&seen);
     world *it = world_begin(url, &nightly, NULL, NULL);
     be_away(it, &nightly, 40 * DAY);
-    world_drain(it);
-    assert_string_equal(seen.text, "3 n 02-10T02:00:00 ");
-    world_go(it, DAY);
-    assert_string_equal(seen.text, "3 n 02-10T02:00:00 3 n 02-11T02:00:00 ");
+    LOG_AFTER(world_drain(it), seen, "3 n 02-10T02:00:00 ");
+    LOG_AFTER(world_go(it, DAY), seen, "3 n 02-10T02:00:00 3 n 02-11T02:00:00 ");
 }
 
 ON_ALL_STORES(of_missed_times_all_up_to_a_limit, const char *url)
@@ -186,12 +171,10 @@ ON_ALL_STORES(of_missed_times_all_up_to_a_limit, const char *url)
     world_forget(&seen);
     world *it = world_begin(url, &all_missed, NULL, NULL);
     be_away(it, &all_missed, 2 * DAY);
-    world_drain(it);
-    assert_string_equal(seen.text, "0 n 01-02T03:00:00 0 n 01-03T03:00:00 ");
+    LOG_AFTER(world_drain(it), seen, "0 n 01-02T03:00:00 0 n 01-03T03:00:00 ");
     world_forget(&seen);
     be_away(it, &all_missed, 5 * DAY + PAWL_HOURS(17));
-    world_drain(it);
-    assert_string_equal(seen.text, "0 n 01-06T03:00:00 0 n 01-07T03:00:00 0 n 01-08T03:00:00 ");
+    LOG_AFTER(world_drain(it), seen, "0 n 01-06T03:00:00 0 n 01-07T03:00:00 0 n 01-08T03:00:00 ");
 }
 
 ON_ALL_STORES(of_missed_intervals_all_up_to_a_limit, const char *url)
@@ -199,12 +182,10 @@ ON_ALL_STORES(of_missed_intervals_all_up_to_a_limit, const char *url)
     world_forget(&seen);
     world *it = world_begin(url, &all_intervals, NULL, NULL);
     be_away(it, &all_intervals, PAWL_HOURS(13));
-    world_drain(it);
-    assert_string_equal(seen.text, "0 e 01-01T15:00:00 0 e 01-01T21:00:00 ");
+    LOG_AFTER(world_drain(it), seen, "0 e 01-01T15:00:00 0 e 01-01T21:00:00 ");
     world_forget(&seen);
     be_away(it, &all_intervals, DAY);
-    world_drain(it);
-    assert_string_equal(seen.text, "0 e 01-02T09:00:00 0 e 01-02T15:00:00 0 e 01-02T21:00:00 ");
+    LOG_AFTER(world_drain(it), seen, "0 e 01-02T09:00:00 0 e 01-02T15:00:00 0 e 01-02T21:00:00 ");
 }
 
 /* Late by a minute is not missed. */
@@ -213,12 +194,10 @@ ON_ALL_STORES(missed_times_are_skipped, const char *url)
     world_forget(&seen);
     world *it = world_begin(url, &skip_missed, NULL, NULL);
     be_away(it, &skip_missed, PAWL_HOURS(18) + DAY + PAWL_MINUTES(1) + 1);
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_HOURS(18) + 2 * DAY);
     be_away(it, &skip_missed, DAY - 1);
-    world_drain(it);
-    assert_string_equal(seen.text, "0 n 01-04T03:00:00 ");
+    LOG_AFTER(world_drain(it), seen, "0 n 01-04T03:00:00 ");
 }
 
 /* ---- Other tables ---------------------------------------------------------------- */
@@ -234,8 +213,7 @@ ON_ALL_STORES(another_line_is_planned_anew, const char *url)
     be_away(it, &later, 1);
     assert_int_equal(world_timeouts(it).count, 1);
     assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_HOURS(19));
-    world_go(it, DAY);
-    assert_string_equal(seen.text, "3 n 01-02T04:00:00 ");
+    LOG_AFTER(world_go(it, DAY), seen, "3 n 01-02T04:00:00 ");
 }
 
 ON_ALL_STORES(another_zone_or_interval_is_planned_anew, const char *url)
@@ -256,8 +234,7 @@ ON_ALL_STORES(another_message_keeps_the_planned_times, const char *url)
     world *it = world_begin(url, &nightly, NULL, NULL);
     be_away(it, &often, 0);
     be_away(it, &other_message, PAWL_MINUTES(9));
-    world_go(it, PAWL_MINUTES(1));
-    assert_string_equal(seen.text, "3 e 01-01T09:10:00 ");
+    LOG_AFTER(world_go(it, PAWL_MINUTES(1)), seen, "3 e 01-01T09:10:00 ");
     world_forget(&seen);
     be_away(it, &nightly, PAWL_HOURS(16));
     be_away(it, &other_message, DAY);
@@ -274,7 +251,6 @@ static struct pauser {
 
 static pawl_code pause_or_resume(hook_point point, void *context)
 {
-    (void)context;
     if (point != HOOK_BEFORE_COMMIT || ruth.left-- != 1)
         return PAWL_OK;
     hook_set(NULL, NULL);
@@ -361,8 +337,7 @@ ON_ALL_STORES(an_old_program_sends_for_a_new_one, const char *url)
     world_forget(&seen);
     world *old = world_begin(url, &none, NULL, NULL);
     world_begin(url, &nightly, NULL, NULL);
-    world_go(old, DAY);
-    assert_string_equal(seen.text, "3 n 01-02T02:00:00 ");
+    LOG_AFTER(world_go(old, DAY), seen, "3 n 01-02T02:00:00 ");
     assert_int_equal(world_timeouts(old).count, 1);
 }
 
@@ -373,15 +348,13 @@ ON_ALL_STORES(a_schedule_that_no_program_has_goes, const char *url)
     be_away(it, &none, PAWL_HOURS(1));
     world_drain(it);
     assert_int_equal(world_timeouts(it).count, 1);
-    world_go(it, DAY);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_go(it, DAY), seen, "");
     assert_int_equal(world_timeouts(it).count, 0);
     assert_int_equal(world_dead(it).count, 0);
 }
 
 static void count_found(const pawl_upgrade_found *found, void *context)
 {
-    (void)found;
     ++*(int *)context;
 }
 
@@ -408,17 +381,13 @@ static test_lines lines;
 static void put_row(world *it, pawl_text headers)
 {
     pawl_timeout_row row     = world_timeouts(it).items[0];
-    pawl_timeout_set set     = {.id          = row.id,
-                                .saga_id     = row.saga_id,
-                                .saga_type   = row.saga_type,
-                                .name        = row.name,
-                                .destination = row.destination,
-                                .due         = row.due,
-                                .headers     = headers};
-    pawl_changes     changes = {ONE_UNIT, .now = WORLD_START,
-                                .timeout_set = {.items = &set, .count = 1}};
     pawl_refusals    refused = {.arena = it->arena};
-    must(pawl_store_commit(it->store, &changes, &refused, world_error()));
+    must(pawl_store_commit(it->store,
+                           ONE_CHANGE(timeout_set, WORLD_START, .id = row.id,
+                                      .saga_id = row.saga_id, .saga_type = row.saga_type,
+                                      .name = row.name, .destination = row.destination,
+                                      .due = row.due, .headers = headers),
+                           &refused, world_error()));
 }
 
 /* Writes other headers into the only row, and drains when it is due. */
@@ -529,15 +498,14 @@ ON_ALL_STORES(a_time_that_waited_is_still_the_planned_one, const char *url)
     assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_MINUTES(12));
     world_quiet();
     mend_row(it, "Europe/Atlantis", "Europe/Berlin");
-    world_go(it, PAWL_MINUTES(4));
-    assert_string_equal(seen.text, "0 e 01-01T09:10:00 0 e 01-01T09:15:00 ");
+    LOG_AFTER(world_go(it, PAWL_MINUTES(4)), seen, "0 e 01-01T09:10:00 0 e 01-01T09:15:00 ");
     pawl_time        planned;
     pawl_timeout_row row = world_timeouts(it).items[0];
     assert_int_equal(row.due, WORLD_START + PAWL_MINUTES(20));
     must(pawl__schedule_planned(&row, it->arena, &planned));
     assert_int_equal(planned, row.due);
-    world_go(it, PAWL_MINUTES(5));
-    assert_string_equal(seen.text, "0 e 01-01T09:10:00 0 e 01-01T09:15:00 0 e 01-01T09:20:00 ");
+    LOG_AFTER(world_go(it, PAWL_MINUTES(5)), seen,
+              "0 e 01-01T09:10:00 0 e 01-01T09:15:00 0 e 01-01T09:20:00 ");
 }
 
 /* A message that cannot be sent, in a program that is replaced by one whose message can. */
@@ -549,8 +517,7 @@ ON_ALL_STORES(a_time_that_waited_is_kept_by_another_program, const char *url)
     assert_int_equal(world_timeouts(it).items[0].due, WORLD_START + PAWL_MINUTES(11));
     mend_row(it, "\"pawl.schedule.every\":\"60000000\"", "\"pawl.schedule.every\":\"600000000\"");
     be_away(it, &often, 0);
-    world_drain(it);
-    assert_string_equal(seen.text, "0 e 01-01T09:10:00 ");
+    LOG_AFTER(world_drain(it), seen, "0 e 01-01T09:10:00 ");
 }
 
 /* An interval goes on from the time that waited, whose message had a type that no store takes. */
@@ -563,8 +530,7 @@ ON_ALL_STORES(an_interval_that_waited_keeps_its_times, const char *url)
     memset(type, 't', sizeof type);
     type[sizeof type - 1] = '\0';
     mend_row(it, type, "task");
-    world_go(it, PAWL_MINUTES(2));
-    assert_string_equal(seen.text, "0  01-01T09:11:00 0  01-01T09:12:00 ");
+    LOG_AFTER(world_go(it, PAWL_MINUTES(2)), seen, "0  01-01T09:11:00 0  01-01T09:12:00 ");
 }
 
 /* Another worker writes the row while this one has it in hand. */

@@ -15,7 +15,6 @@ static pawl_code on_task(pawl_context *ctx, const task *message)
 {
     pawl_text schedule = pawl_header_value(ctx, PAWL_HEADER_SCHEDULE);
     pawl_text planned  = pawl_header_value(ctx, PAWL_HEADER_PLANNED);
-    (void)message;
     world_note(&seen, "%.*s %.11s", PAWL_TEXT_ARGS(schedule), planned.data + 5);
     return PAWL_OK;
 }
@@ -40,7 +39,6 @@ static char last_line[500];
 
 static void keep_warning(pawl_log_level level, const char *text, void *context)
 {
-    (void)context;
     if (level == PAWL_LOG_WARNING)
         snprintf(last_line, sizeof last_line, "%s", text);
 }

@@ -7,20 +7,14 @@
  */
 #include "support/world.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define TASK(F)   \
-    F(TEXT, name) \
-    F(TEXT, how)
-PAWL_RECORD(task, TASK);
+RECORD(task, (TEXT, name), (TEXT, how));
 #define NEWS(F) F(TEXT, text)
 PAWL_RECORD(news, NEWS);
 #define SPORT_NEWS(F) \
     F(TEXT, text)     \
     F(TEXT, team)
 PAWL_RECORD_WITH(sport_news, SPORT_NEWS, .base = PAWL_RECORD_OF(news));
-#define ANSWER(F) F(TEXT, text)
-PAWL_RECORD(answer, ANSWER);
+RECORD(answer, (TEXT, text));
 
 static world_log seen;
 static int       fails; /* how often a task with "fails" fails */
@@ -158,7 +152,6 @@ PAWL_MESSAGE_HANDLER(on_ask, answer);
 
 static pawl_code on_news(pawl_context *ctx, const news *message)
 {
-    (void)ctx;
     world_note(&seen, "news(%.*s)", PAWL_TEXT_ARGS(message->text));
     return PAWL_OK;
 }
@@ -166,7 +159,6 @@ PAWL_MESSAGE_HANDLER(on_news, news);
 
 static pawl_code on_sport(pawl_context *ctx, const sport_news *message)
 {
-    (void)ctx;
     world_note(&seen, "sport(%.*s)", PAWL_TEXT_ARGS(message->text));
     return PAWL_OK;
 }
@@ -176,7 +168,6 @@ PAWL_MESSAGE_HANDLER(on_sport, sport_news);
 
 static pawl_code before(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)context;
     if (pawl_text_equal(message->id, PAWL_TEXT("discard me"))) {
         pawl_send(ctx, "out", PAWL_MESSAGE(answer, .text = PAWL_TEXT("never leaves")));
         return PAWL_DISCARD;
@@ -188,7 +179,6 @@ static pawl_code before(pawl_context *ctx, const pawl_message *message, void *co
 
 static pawl_code after(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)context;
     if (pawl_text_equal(message->id, PAWL_TEXT("too late")))
         return pawl_fail(ctx, PAWL_REJECT, "refused afterwards");
     return PAWL_OK;
@@ -266,9 +256,7 @@ ON_ALL_STORES(the_longest_id_is_taken_and_a_longer_one_refused, const char *url)
     post(it, NULL, "1", "longest id");
     post(it, NULL, "2", "too long id");
     world_drain(it);
-    pawl_queue_rows rows = world_queue(it, "out");
-    assert_int_equal(rows.count, 1);
-    assert_int_equal(rows.items[0].message.id.size, PAWL_MESSAGE_ID_SIZE_MAX);
+    assert_int_equal(world_queue_row(it, "out").message.id.size, PAWL_MESSAGE_ID_SIZE_MAX);
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "id has 201 bytes, the limit is 1 to 200"));
@@ -287,11 +275,9 @@ ON_ALL_STORES(a_publication_reaches_every_subscriber_once, const char *url)
     assert_int_equal(world_queue(it, "reader").count, 2);
     assert_int_equal(world_queue(it, "fan").count, 2);
     world_forget(&seen);
-    world_drain(other);
-    assert_string_equal(seen.text, "news(plain) news(match) ");
+    LOG_AFTER(world_drain(other), seen, "news(plain) news(match) ");
     world_forget(&seen);
-    world_drain(both);
-    assert_string_equal(seen.text, "news(plain) sport(match) news(match) ");
+    LOG_AFTER(world_drain(both), seen, "news(plain) sport(match) news(match) ");
 }
 
 ON_ALL_STORES(a_reply_goes_where_the_message_came_from, const char *url)
@@ -301,8 +287,7 @@ ON_ALL_STORES(a_reply_goes_where_the_message_came_from, const char *url)
     world_post(asker, NULL, PAWL_MESSAGE(answer, .text = PAWL_TEXT("ask")));
     world_drain(asker);
     world_drain(it);
-    world_drain(asker);
-    assert_string_equal(seen.text, "answer(ask) ping answer(pong) ");
+    LOG_AFTER(world_drain(asker), seen, "answer(ask) ping answer(pong) ");
     /* From outside there is nowhere to reply to. */
     post(it, NULL, "lost", "reply");
     world_drain(it);
@@ -344,9 +329,7 @@ ON_ALL_STORES(e23_now_survives_a_failing_handler_and_nothing_else, const char *u
     world *it = open_world(url, "desk");
     post(it, NULL, "x", "now and fail");
     world_drain(it);
-    pawl_queue_rows rows = world_queue(it, "out");
-    assert_int_equal(rows.count, 1);
-    assert_string_equal(rows.items[0].message.body.data, "{\"text\":\"at once\"}");
+    assert_string_equal(world_queue_row(it, "out").message.body.data, "{\"text\":\"at once\"}");
     assert_int_equal(world_dead(it).count, 1);
 }
 
@@ -395,8 +378,7 @@ ON_ALL_STORES(s33_callbacks_run_in_order, const char *url)
 {
     world *it = open_world(url, "desk");
     post(it, NULL, "x", "callbacks");
-    world_drain(it);
-    assert_string_equal(seen.text, "x first sends last ");
+    LOG_AFTER(world_drain(it), seen, "x first sends last ");
     assert_int_equal(world_queue(it, "out").count, 1);
 }
 
@@ -405,8 +387,7 @@ ON_ALL_STORES(s33_a_failing_callback_fails_its_unit_alone, const char *url)
     world *it = open_world(url, "desk");
     post(it, NULL, "x", "bad callback");
     post(it, NULL, "y", "send");
-    world_drain(it);
-    assert_string_equal(seen.text, "x bad y ");
+    LOG_AFTER(world_drain(it), seen, "x bad y ");
     assert_int_equal(world_queue(it, "out").count, 1);
     assert_int_equal(world_dead(it).count, 1);
     assert_true(world_says(world_dead(it).items[0].error, "the callback says no"));

@@ -7,30 +7,12 @@
 #include "support/native.h"
 #include "support/world.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define BOOK_STATE(F) \
-    F(TEXT, isbn)     \
-    F(TEXT, title)    \
-    F(INT32, lent)
-PAWL_RECORD(book_state, BOOK_STATE);
-#define BUY(F)    \
-    F(TEXT, isbn) \
-    F(TEXT, title)
-PAWL_RECORD(buy, BUY);
-#define LEND(F)    \
-    F(TEXT, title) \
-    F(TEXT, isbn)
-PAWL_RECORD(lend, LEND);
-#define SAFE_STATE(F) \
-    F(TEXT, name)     \
-    F(INT32, count)
-PAWL_RECORD(safe_state, SAFE_STATE);
+RECORD(book_state, (TEXT, isbn), (TEXT, title), (INT32, lent));
+RECORD(buy, (TEXT, isbn), (TEXT, title));
+RECORD(lend, (TEXT, title), (TEXT, isbn));
+RECORD(safe_state, (TEXT, name), (INT32, count));
 PAWL_RECORD(put_in, A_NAME);
-#define WRITE_ROW(F) \
-    F(INT32, number) \
-    F(TEXT, how)
-PAWL_RECORD(write_row, WRITE_ROW);
+RECORD(write_row, (INT32, number), (TEXT, how));
 PAWL_RECORD(plain, A_NUMBER);
 
 static world_log    seen;
@@ -44,7 +26,6 @@ static pawl_code find_book(pawl_context *ctx, const void *message, pawl_saga_id 
 {
     const lend *it = message;
     world_note(&seen, "find(%.*s)", PAWL_TEXT_ARGS(it->title));
-    (void)ctx;
     *id = found;
     return PAWL_OK;
 }
@@ -59,7 +40,6 @@ PAWL_HANDLER(on_buy, book_state, buy);
 
 static pawl_code on_lend(pawl_context *ctx, book_state *book, const lend *message)
 {
-    (void)message;
     world_note(&seen, "lend(%.*s,v%d)", PAWL_TEXT_ARGS(book->isbn), (int)pawl_saga_version(ctx));
     book->lent++;
     return PAWL_OK;
@@ -93,7 +73,6 @@ static const pawl_saga_table *safe_table;
 
 static pawl_code on_put_in(pawl_context *ctx, safe_state *safe, const put_in *message)
 {
-    (void)message;
     if (another != NULL && pawl_saga_version(ctx) > 0)
         find_meanwhile(safe_table);
     safe->count++;
@@ -110,7 +89,6 @@ static const pawl_saga safe_saga = {
 
 static pawl_code on_plain(pawl_context *ctx, const plain *message)
 {
-    (void)ctx;
     world_note(&seen, "plain%d", message->number);
     return PAWL_OK;
 }
@@ -140,8 +118,7 @@ ON_ALL_STORES(e30_a_finder_names_the_saga, const char *url)
     world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
     world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
     world_post(it, NULL, PAWL_MESSAGE(plain, .number = 2));
-    world_drain(it);
-    assert_string_equal(seen.text, "plain1 find(Emma) lend(1,v1) find(Emma) lend(1,v2) plain2 ");
+    LOG_AFTER(world_drain(it), seen, "plain1 find(Emma) lend(1,v1) find(Emma) lend(1,v2) plain2 ");
     world_json_equal(it, world_saga_text(it, "Book", "1", &version),
                      "{\"isbn\":\"1\",\"title\":\"Emma\",\"lent\":2}");
     assert_int_equal(version, 3);
@@ -152,8 +129,7 @@ ON_ALL_STORES(e30_a_finder_that_finds_none_begins, const char *url)
     world *it = open_world(url, &application);
     world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("new"), .isbn = PAWL_TEXT("9")));
     world_post(it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("none")));
-    world_drain(it);
-    assert_string_equal(seen.text, "find(new) lend(9,v0) find(none) ");
+    LOG_AFTER(world_drain(it), seen, "find(new) lend(9,v0) find(none) ");
     assert_int_equal(world_saga_count(it, "Book"), 1);
     assert_int_equal(world_dead(it).count, 1);
     assert_true(world_says(world_dead(it).items[0].error, "property 'isbn' has no value"));
@@ -233,13 +209,11 @@ static pawl_code write_beside(pawl_context *ctx, void *name)
 
 static pawl_code filter_before(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)message, (void)context;
     return is_filtered ? write_beside(ctx, "before") : PAWL_OK;
 }
 
 static pawl_code filter_after(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)message, (void)context;
     return is_filtered ? write_beside(ctx, "after") : PAWL_OK;
 }
 
@@ -281,7 +255,6 @@ PAWL_MESSAGE_HANDLER(on_write_row, write_row);
 
 static pawl_code on_no_sql(pawl_context *ctx, const plain *message)
 {
-    (void)message;
     assert_null(pawl_sqlite(ctx));
     assert_null(pawl_postgres(ctx));
     assert_null(pawl_mysql(ctx));
@@ -502,8 +475,7 @@ ON_STORE(e24_an_unfinished_statement_fails_its_message, const char *url, "postgr
     world *it = open_world(url, &with_sql);
     make_table(url);
     post_write(it, "a", 1, "copy");
-    world_drain(it);
-    assert_string_equal(seen.text, "write1 ");
+    LOG_AFTER(world_drain(it), seen, "write1 ");
     assert_int_equal(count_rows(url, "1 = 1"), 0);
     assert_int_equal(world_dead(it).count, 1);
     assert_true(world_says(world_dead(it).items[0].error, "a COPY unfinished"));
@@ -550,8 +522,7 @@ ON_SQL_STORES(e24_a_handler_that_ends_its_transaction_is_run_once, const char *u
     post_write(it, "a", 1, "commit");
     post_write(it, "b", 2, "rollback");
     post_write(it, "c", 3, "");
-    world_drain(it);
-    assert_string_equal(seen.text, "write1 write2 write3 ");
+    LOG_AFTER(world_drain(it), seen, "write1 write2 write3 ");
     assert_int_equal(world_dead(it).count, 2);
     for (size_t i = 0; i < 2; i++)
         assert_true(

@@ -13,10 +13,7 @@
 
 #define LIVES 3 /* runs of one handler that has to be counted */
 
-/* ---- The application -------------------------------------------------------------- */
-
-#define HIT(F) F(TEXT, answer)
-PAWL_RECORD(hit, HIT);
+RECORD(hit, (TEXT, answer));
 PAWL_RECORD(quiet, A_NUMBER);
 PAWL_RECORD(other, A_NUMBER);
 
@@ -100,7 +97,6 @@ PAWL_MESSAGE_HANDLER(on_quiet, quiet);
 
 static pawl_code on_other(pawl_context *ctx, const other *message)
 {
-    (void)ctx, (void)message;
     t.others++;
     return PAWL_OK;
 }
@@ -115,7 +111,6 @@ static const pawl_application application = APPLICATION("hits", &hits);
 
 static void end(void *context)
 {
-    (void)context;
     fault_plan_set(NULL);
     world_close(&t.it);
 }

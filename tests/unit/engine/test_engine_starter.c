@@ -5,13 +5,7 @@
  */
 #include "support/world.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define ROOM_STATE(F) \
-    F(TEXT, name)     \
-    F(INT64, number)  \
-    F(INT32, guests)
-PAWL_RECORD(room_state, ROOM_STATE);
+RECORD(room_state, (TEXT, name), (INT64, number), (INT32, guests));
 #define NAMED(F)  \
     F(TEXT, name) \
     F(INT64, number)
@@ -45,7 +39,6 @@ PAWL_HANDLER(on_open_room, room_state, open_room);
 
 static pawl_code on_enter_room(pawl_context *ctx, room_state *state, const enter_room *message)
 {
-    (void)ctx, (void)message;
     state->guests++;
     world_note(&seen, "enter");
     return PAWL_OK;
@@ -54,7 +47,6 @@ PAWL_HANDLER(on_enter_room, room_state, enter_room);
 
 static pawl_code on_leave_room(pawl_context *ctx, room_state *state, const leave_room *message)
 {
-    (void)ctx, (void)message;
     state->guests--;
     world_note(&seen, "leave");
     return PAWL_OK;
@@ -86,7 +78,6 @@ PAWL_APPLY(apply_tour_begun, tour_state, tour_begun);
 static pawl_code on_begin_tour(pawl_context *ctx, const tour_state *state,
                                const begin_tour *message)
 {
-    (void)state;
     pawl_code code = begin(ctx, "begin");
     return code == PAWL_OK ? pawl_emit(ctx, PAWL_MESSAGE(tour_begun, .name = message->name)) : code;
 }
@@ -94,7 +85,6 @@ PAWL_PROCESS_HANDLER(on_begin_tour, tour_state, begin_tour);
 
 static pawl_code on_join_tour(pawl_context *ctx, const tour_state *state, const join_tour *message)
 {
-    (void)ctx, (void)state, (void)message;
     world_note(&seen, "join");
     return PAWL_OK;
 }
@@ -108,12 +98,7 @@ static const pawl_process tour = {
            {.handle = PAWL_HANDLE(on_join_tour), .key = "name", .not_found = PAWL_NOT_FOUND_DEAD}),
     .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_tour_begun))};
 
-static pawl_code on_open_suite(pawl_context *ctx, const open_suite *message)
-{
-    (void)ctx, (void)message;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_open_suite, open_suite);
+IDLE_MESSAGE_HANDLER(on_open_suite, open_suite);
 
 static const pawl_endpoint_spec house       = {.name = "house",
                                                .handlers =

@@ -12,17 +12,12 @@ static world_log seen;
 static pawl_code answer; /* of the upcaster */
 static int       upcasts;
 
-#define METER(F) F(INT64, total)
-PAWL_RECORD(meter, METER);
-#define READING(F) \
-    F(TEXT, name)  \
-    F(INT64, by)
-PAWL_RECORD(reading, READING);
+RECORD(meter, (INT64, total));
+RECORD(reading, (TEXT, name), (INT64, by));
 
 static pawl_code upcast(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                         pawl_error *error)
 {
-    (void)arena;
     *upcast = json;
     upcasts++;
     return answer == PAWL_OK ? answer : pawl_error_set(error, answer, "version %d is odd", version);
@@ -91,8 +86,7 @@ static void goes_on(const char *url, pawl_code code)
 {
     world *it = meet(url, code, 1);
     answer    = PAWL_OK;
-    world_go_both(it, PAWL_HOURS(1));
-    assert_string_equal(seen.text, "0 1 ");
+    LOG_AFTER(world_go_both(it, PAWL_HOURS(1)), seen, "0 1 ");
     assert_int_equal(world_dead(it).count, 0);
 }
 
@@ -112,8 +106,7 @@ ON_ALL_STORES(a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries, 
     world_go_both(it, PAWL_SECONDS(15)); /* 10 s, then 20, each +/- 10 % jitter */
     assert_int_equal(world_dead(it).count, 0);
     assert_int_equal(world_queue(it, "meters").items[0].attempts, 2);
-    world_go_both(it, PAWL_SECONDS(30));
-    assert_string_equal(seen.text, "0 ");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(30)), seen, "0 ");
     assert_int_equal(world_dead(it).count, 1);
     assert_true(world_says(world_dead(it).items[0].error, "version 1 is odd"));
 }
@@ -127,8 +120,7 @@ ON_ALL_STORES(a_version_that_no_upcaster_knows_is_waited_for, const char *url)
     assert_int_equal(world_queue(it, "meters").items[0].attempts, 0);
     assert_int_equal(world_dead(it).count, 0);
     answer = PAWL_OK;
-    world_go_both(it, PAWL_SECONDS(12));
-    assert_string_equal(seen.text, "0 1 ");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(12)), seen, "0 1 ");
 }
 
 /* However many times the delay fits into the jump. */
@@ -141,8 +133,7 @@ ON_ALL_STORES(a_version_is_looked_at_once_when_the_clock_jumps, const char *url)
     pawl_time due = world_queue(it, "meters").items[0].due - world_now(it);
     assert_in_range(due, PAWL_SECONDS(9), PAWL_SECONDS(11));
     answer = PAWL_OK;
-    world_go_both(it, PAWL_SECONDS(12));
-    assert_string_equal(seen.text, "0 1 ");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(12)), seen, "0 1 ");
 }
 
 ON_ALL_STORES(a_newer_event_is_waited_for, const char *url)
@@ -160,6 +151,5 @@ ON_ALL_STORES(a_newer_event_is_waited_for, const char *url)
     assert_int_equal(world_dead(it).count, 0);
     world_close(it);
     it = world_begin(url, &today, NULL, NULL);
-    world_go_both(it, PAWL_SECONDS(12));
-    assert_string_equal(seen.text, "0 1 ");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(12)), seen, "0 1 ");
 }

@@ -14,11 +14,8 @@ static world_log seen;
 PAWL_RECORD_WITH(old_parcel, PARCEL, .type = "parcel");
 PAWL_RECORD_WITH(parcel, PARCEL, .version = 2);
 
-#define PARCEL_STATE(F) \
-    F(TEXT, name)       \
-    F(INT64, pieces)
-PAWL_RECORD(old_state, PARCEL_STATE);
-PAWL_RECORD(new_state, PARCEL_STATE);
+RECORD(old_state, (TEXT, name), (INT64, pieces));
+RECORD(new_state, (TEXT, name), (INT64, pieces));
 PAWL_RECORD(marker, A_NAME);
 
 #define TRACKER(program, of_state, of_message)                                                     \
@@ -134,8 +131,7 @@ ON_ALL_STORES(e3_a_message_waits_shortly_first_when_the_clock_jumps, const char 
     world_drain(it);
     world_post(it, NULL, PAWL_MESSAGE(marker, .name = PAWL_TEXT("c")));
     world_post(it, NULL, PAWL_MESSAGE(old_parcel, .name = PAWL_TEXT("c"), .pieces = 1));
-    world_go(it, PAWL_SECONDS(1));
-    assert_string_equal(seen.text, "parcel(c) marker(c) ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(1)), seen, "parcel(c) marker(c) ");
 }
 
 /* A message of the same batch that is put back as unread is an older one, too. */

@@ -13,14 +13,10 @@ PAWL_RECORD(turn, A_NAME);
 
 /* ---- A program of yesterday --------------------------------------------------- */
 
-#define OLD_WHEEL(F) \
-    F(TEXT, name)    \
-    F(INT64, half_turns)
-PAWL_RECORD(old_wheel, OLD_WHEEL);
+RECORD(old_wheel, (TEXT, name), (INT64, half_turns));
 
 static pawl_code on_turn_old(pawl_context *ctx, old_wheel *state, const turn *message)
 {
-    (void)message;
     state->half_turns += 2;
     world_note(&seen, "half_turns=%d", (int)state->half_turns);
     return state->half_turns == 2 ? pawl_timeout(ctx, "squeak", PAWL_MINUTES(1)) : PAWL_OK;
@@ -29,7 +25,6 @@ PAWL_HANDLER(on_turn_old, old_wheel, turn);
 
 static pawl_code on_squeak_old(pawl_context *ctx, old_wheel *state)
 {
-    (void)ctx;
     world_note(&seen, "squeak(%d)", (int)state->half_turns);
     return PAWL_OK;
 }
@@ -58,7 +53,6 @@ PAWL_RECORD_WITH(lost_wheel, WHEEL, .version = 2);
 
 static pawl_code on_turn(pawl_context *ctx, wheel *state, const turn *message)
 {
-    (void)message;
     state->turns++;
     world_note(&seen, "turns=%d", (int)state->turns);
     return state->turns == 1 ? pawl_timeout(ctx, "squeak", PAWL_MINUTES(1)) : PAWL_OK;
@@ -67,7 +61,6 @@ PAWL_HANDLER(on_turn, wheel, turn);
 
 static pawl_code on_squeak(pawl_context *ctx, wheel *state)
 {
-    (void)ctx;
     world_note(&seen, "squeak(%d)", (int)state->turns);
     return PAWL_OK;
 }
@@ -75,7 +68,6 @@ PAWL_TIMEOUT_HANDLER(on_squeak, wheel);
 
 static pawl_code on_turn_lost(pawl_context *ctx, lost_wheel *state, const turn *message)
 {
-    (void)ctx, (void)message;
     state->turns++;
     world_note(&seen, "lost=%d", (int)state->turns);
     return PAWL_OK;
@@ -84,7 +76,6 @@ PAWL_HANDLER(on_turn_lost, lost_wheel, turn);
 
 static pawl_code on_squeak_lost(pawl_context *ctx, lost_wheel *state)
 {
-    (void)ctx;
     world_note(&seen, "lost_squeak(%d)", (int)state->turns);
     return PAWL_OK;
 }
@@ -96,25 +87,18 @@ PAWL_RECORD_WITH(dated_wheel, WHEEL, .version = 20261130);
 
 static pawl_code on_turn_dated(pawl_context *ctx, dated_wheel *state, const turn *message)
 {
-    (void)ctx, (void)message;
     world_note(&seen, "dated=%d", (int)++state->turns);
     return PAWL_OK;
 }
 PAWL_HANDLER(on_turn_dated, dated_wheel, turn);
 
-static pawl_code on_squeak_dated(pawl_context *ctx, dated_wheel *state)
-{
-    (void)ctx, (void)state;
-    return PAWL_OK;
-}
-PAWL_TIMEOUT_HANDLER(on_squeak_dated, dated_wheel);
+IDLE_TIMEOUT_HANDLER(on_squeak_dated, dated_wheel);
 
 static int upcast_from;
 
 static pawl_code upcast_last(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                              pawl_error *error)
 {
-    (void)arena, (void)error;
     upcast_from = version;
     *upcast     = json;
     return PAWL_OK;
@@ -123,18 +107,12 @@ PAWL_RECORD_WITH(last_wheel, WHEEL, .version = PAWL_RECORD_VERSION_MAX, .upcast 
 
 static pawl_code on_turn_last(pawl_context *ctx, last_wheel *state, const turn *message)
 {
-    (void)ctx, (void)message;
     world_note(&seen, "last=%d", (int)++state->turns);
     return PAWL_OK;
 }
 PAWL_HANDLER(on_turn_last, last_wheel, turn);
 
-static pawl_code on_squeak_last(pawl_context *ctx, last_wheel *state)
-{
-    (void)ctx, (void)state;
-    return PAWL_OK;
-}
-PAWL_TIMEOUT_HANDLER(on_squeak_last, last_wheel);
+IDLE_TIMEOUT_HANDLER(on_squeak_last, last_wheel);
 
 #define PROGRAM(program, of_state, handler, on_timeout)                                            \
     static const pawl_saga program##_saga = {                                                      \
@@ -169,8 +147,7 @@ static world *open_and_turn(const char *url, const pawl_application *program, co
     world_post(it, NULL, PAWL_MESSAGE(turn, .name = PAWL_TEXT("a")));
     /* The ids are made of the seed and the time. */
     pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(++opened));
-    world_drain(it);
-    assert_string_equal(seen.text, expected);
+    LOG_AFTER(world_drain(it), seen, expected);
     assert_int_equal(world_dead(it).count, 0);
     return it;
 }
@@ -283,7 +260,6 @@ STATE_TEST(s27_the_version_of_a_row, void **state)
                 {"", 0},
                 {"v2", 0},
                 {"3-beta", 3}};
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
         assert_int_equal(pawl__state_version(pawl_text_of(rows[i].text)), rows[i].version);
 }

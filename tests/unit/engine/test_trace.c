@@ -134,9 +134,7 @@ static pawl_queue_rows sent_after(world *it, const char *traceparent, const char
     pawl_header       list[]  = {{"traceparent", traceparent}, {"tracestate", tracestate}, {0}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(it), .headers = list,
                                  .id = "m1"};
-    must(pawl_sender_send(it->sender, it->queue, &options, PAWL_MESSAGE(ping, .number = 1),
-                          world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
+    test_send(it->sender, it->queue, &options, PAWL_MESSAGE(ping, .number = 1));
     world_drain(it);
     pawl_queue_rows rows = world_queue(it, "next");
     assert_int_equal(rows.count, 2);
