@@ -15,8 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BALL(F) F(INT32, hits)
-PAWL_RECORD(ball, BALL);
+RECORD(ball, (INT32, hits));
 
 /* The run that a handler stops; what the program heard of it. */
 static pawl_run   *running;
@@ -70,8 +69,7 @@ static void serve(const char *url)
 {
     pawl_sender *sender;
     must(pawl_sender_open(url, NULL, &sender, world_error()));
-    must(pawl_sender_send(sender, "ping", NULL, PAWL_MESSAGE(ball, .hits = 0), world_error()));
-    must(pawl_sender_commit(sender, world_error()));
+    test_send(sender, "ping", NULL, PAWL_MESSAGE(ball, .hits = 0));
     pawl_sender_close(sender);
 }
 
@@ -130,7 +128,6 @@ static atomic_int own_signals;
 
 static void on_own_signal(int number)
 {
-    (void)number;
     atomic_fetch_add(&own_signals, 1);
 }
 
@@ -193,7 +190,6 @@ static pawl_error inner_error;
 static void run_inside(void *context, pawl_run *run, pawl_run_state state)
 {
     pawl_run_options options = PAWL_RUN_OPTIONS_INIT;
-    (void)context;
     if (state == PAWL_RUN_CREATED)
         inner_code = pawl_application_run(&table_tennis, &options, &inner_error);
     if (state == PAWL_RUN_STARTED)
@@ -212,7 +208,6 @@ ON_STORE(one_run_has_the_signals, const char *url, "memory")
 static void signal_a_child(void *context, pawl_run *run, pawl_run_state state)
 {
     int status = 0;
-    (void)context;
     if (state != PAWL_RUN_STARTED)
         return;
     pid_t child = fork();
@@ -248,8 +243,6 @@ static time_t second_signal_s; /* behind the first one */
 
 static void signal_twice(void *context, pawl_run *run, pawl_run_state state)
 {
-    (void)context;
-    (void)run;
     if (state != PAWL_RUN_STARTED)
         return;
     raise(SIGTERM);
@@ -337,7 +330,6 @@ static void *stop_slowly(void *run)
 
 static void stop_twice(void *context, pawl_run *run, pawl_run_state state)
 {
-    (void)context;
     if (state != PAWL_RUN_STARTED)
         return;
     assert_int_equal(pthread_create(&stopper, NULL, stop_slowly, run), 0);
@@ -364,7 +356,6 @@ static const char *own_url;
 static pawl_code give_own_store(void *context, const char *endpoint, pawl_endpoint_options *options,
                                 pawl_error *error)
 {
-    (void)context, (void)error;
     if (strcmp(endpoint, "ping") == 0)
         options->store = own_url;
     return PAWL_OK;
@@ -373,7 +364,6 @@ static pawl_code give_own_store(void *context, const char *endpoint, pawl_endpoi
 static void take_store_away(void *context, pawl_run *run, pawl_run_state state)
 {
     const char *path = strchr(own_url, ':') + 1;
-    (void)context, (void)run;
     if (state == PAWL_RUN_CREATED)
         assert_true(unlink(path) == 0 && mkdir(path, 0700) == 0);
     if (state == PAWL_RUN_STOPPED)
@@ -398,22 +388,20 @@ ON_STORE(one_that_fails_stops_all, const char *url, "sqlite")
 static pawl_code set_the_last(void *context, const char *endpoint, pawl_endpoint_options *options,
                               pawl_error *error)
 {
-    (void)context, (void)endpoint, (void)error;
     options->handler_time_max = -5;
     return PAWL_OK;
 }
 
 ON_STORE(what_configure_sets_is_used_with_older_options, const char *url, "memory")
 {
-    pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_run_options      options  = PAWL_RUN_OPTIONS_INIT;
     endpoint.options_size          = offsetof(pawl_endpoint_options, handler_time_max);
     endpoint.store                 = url;
     options.endpoint               = &endpoint;
     options.configure              = set_the_last;
-    assert_int_equal(pawl_application_run(&table_tennis, &options, &error), PAWL_ECONFIG);
-    assert_non_null(strstr(error.text, "handler_time_max"));
+    must_fail_with(pawl_application_run(&table_tennis, &options, world_error()), PAWL_ECONFIG,
+                   "handler_time_max");
 }
 
 ON_STORE(one_endpoint_alone, const char *url, "memory")

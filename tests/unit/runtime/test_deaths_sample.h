@@ -9,8 +9,6 @@
 
 #include <signal.h>
 
-/* ---- The application -------------------------------------------------------- */
-
 PAWL_RECORD(load, A_NUMBER);
 
 static world_log seen;
@@ -22,8 +20,7 @@ static pawl_uuid process; /* of the worker that dies; zeros: nobody will note it
  * supervisor. */
 static pawl_code on_load(pawl_context *ctx, const load *message)
 {
-    const char *mark = "", *by = "";
-    (void)ctx;
+    const char     *mark = "", *by = "";
     const char     *body = test_text("\"number\":%d", message->number);
     pawl_queue_rows rows = {.count = 0};
     if (around != NULL)
@@ -49,7 +46,6 @@ PAWL_RECORD(docked, A_NAME);
 
 static pawl_code on_docked(pawl_context *ctx, ship_state *ship, const docked *message)
 {
-    (void)ship, (void)message;
     pawl_timeout(ctx, "late", PAWL_SECONDS(10));
     return answer;
 }
@@ -60,7 +56,6 @@ static pawl_code on_late(pawl_context *ctx, ship_state *ship)
     pawl_event_rows        rows  = {.count = 0};
     const pawl_event_query query = {.type        = PAWL_TEXT(PAWL_ISOLATED_IN_FLIGHT),
                                     .is_backward = true};
-    (void)ctx, (void)ship;
     if (around != NULL)
         (void)pawl_store_event_list(around->store, &query, around->arena, &rows, NULL);
     const char *mark = "";

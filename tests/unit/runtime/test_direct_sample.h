@@ -8,12 +8,7 @@
 
 #include "test_intake_sample.h"
 
-/* ---- The application -------------------------------------------------------------- */
-
-#define LETTER_STATE(F) \
-    F(INT32, number)    \
-    F(INT32, count)
-PAWL_RECORD(letter_state, LETTER_STATE);
+RECORD(letter_state, (INT32, number), (INT32, count));
 PAWL_RECORD(opening, A_NUMBER);
 PAWL_RECORD(reply, A_NUMBER);
 
@@ -55,7 +50,6 @@ PAWL_HANDLER(on_opening, letter_state, opening);
 
 static inline pawl_code on_reply(pawl_context *ctx, letter_state *state, const reply *message)
 {
-    (void)ctx;
     state->count++;
     world_note(&happened, "reply(%d)", (int)message->number);
     return PAWL_OK;

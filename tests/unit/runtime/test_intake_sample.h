@@ -15,8 +15,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* ---- The application -------------------------------------------------------------- */
-
 PAWL_RECORD(note, A_NUMBER);
 
 static world_log happened;
@@ -76,7 +74,6 @@ static inline void note_call(void)
 static inline pawl_code open_list(pawl_inbound *inbound, const char *url,
                                   const pawl_inbound_options *options, pawl_error *error)
 {
-    (void)inbound;
     if (strcmp(url, "list://mute/") == 0)
         return PAWL_EDENIED;
     if (strcmp(url, "list://here/") != 0)
@@ -90,7 +87,6 @@ static inline pawl_code open_list(pawl_inbound *inbound, const char *url,
 
 static inline void close_list(pawl_inbound *inbound)
 {
-    (void)inbound;
     broker.closes++;
 }
 
@@ -113,7 +109,6 @@ static inline size_t count_out(void)
 static inline pawl_code take(pawl_inbound *inbound, const pawl_take *by, pawl_arena *arena,
                              pawl_takings *takings, pawl_error *error)
 {
-    (void)inbound;
     takings->items = pawl_arena_take(arena, (by->count_max + 1) * sizeof(pawl_taken));
     if (takings->items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "list: no memory");
@@ -147,7 +142,6 @@ static inline pawl_code take(pawl_inbound *inbound, const pawl_take *by, pawl_ar
 
 static inline void leave(pawl_inbound *inbound)
 {
-    (void)inbound;
     broker.leaves++;
     broker.channel++;
     for (size_t i = 0; i < broker.count; i++)
@@ -157,7 +151,6 @@ static inline void leave(pawl_inbound *inbound)
 static inline pawl_code settle(pawl_inbound *inbound, const pawl_taken *items, size_t count,
                                pawl_error *error)
 {
-    (void)inbound;
     note_call();
     if (broker.settles_to_fail > 0) {
         broker.settles_to_fail--;
@@ -175,7 +168,6 @@ static inline pawl_code settle(pawl_inbound *inbound, const pawl_taken *items, s
 
 static inline pawl_code finish(pawl_inbound *inbound, pawl_error *error)
 {
-    (void)inbound, (void)error;
     broker.finishes++;
     note_call();
     if (broker.at_finish != NULL)

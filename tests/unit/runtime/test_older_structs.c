@@ -11,13 +11,9 @@
 
 /* ---- A desk that sends with the options of an older program ------------------ */
 
-#define ASK(F)  \
-    F(INT64, n) \
-    F(BOOL, is_published)
-PAWL_RECORD(ask, ASK);
+RECORD(ask, (INT64, n), (BOOL, is_published));
 
-#define ANSWER(F) F(INT64, n)
-PAWL_RECORD(answer, ANSWER);
+RECORD(answer, (INT64, n));
 
 /* Their size is what a test says; headers stand behind it, and must not be read. */
 static pawl_send_options options;
@@ -110,7 +106,7 @@ TEST(stats_are_no_longer_than_the_programs)
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_test  *test  = begin();
     pawl_stats  wrong = {.stats_size = sizeof wrong + 8, .dead = 7};
-    pawl_arena *arena = pawl_arena_create(0);
+    pawl_arena *arena = test_arena();
     OLDER(pawl_stats, counters);
     assert_int_equal(pawl_test_stats(test, &older.as, &error), PAWL_OK);
     assert_true(older.as.workers > 0);
@@ -120,7 +116,6 @@ TEST(stats_are_no_longer_than_the_programs)
     check_refused(pawl_endpoint_stats(endpoint, arena, &wrong, &error), &error,
                   "begin with PAWL_STATS_INIT");
     assert_int_equal(wrong.dead, 7);
-    pawl_arena_destroy(arena);
 }
 
 TEST(figures_are_no_longer_than_the_programs)
@@ -129,7 +124,7 @@ TEST(figures_are_no_longer_than_the_programs)
     pawl_health         health;
     pawl_test          *test  = begin();
     pawl_health_figures wrong = {.figures_size = 1};
-    pawl_arena         *arena = pawl_arena_create(0);
+    pawl_arena         *arena = test_arena();
     OLDER(pawl_health_figures, subscriptions);
     must(
         pawl_health_query(pawl_test_store(test), PAWL_TEST_START, arena, &older.as, world_error()));
@@ -142,7 +137,6 @@ TEST(figures_are_no_longer_than_the_programs)
     pawl_health_judge(&wrong, NULL, PAWL_TEST_START, &health);
     assert_int_equal(health.state, PAWL_UNHEALTHY);
     assert_non_null(strstr(health.checks[0].reason, "begin with PAWL_HEALTH_FIGURES_INIT"));
-    pawl_arena_destroy(arena);
 }
 
 /* Stats that a program makes itself may be shorter, too: what stands behind them is not judged. */

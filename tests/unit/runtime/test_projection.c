@@ -273,7 +273,6 @@ PAWL_RECORD_WITH(renamed_only, RENAMED, .type = "renamed", .version = 2);
 
 static pawl_code on_renamed_before(pawl_context *ctx, const renamed_before *event)
 {
-    (void)ctx;
     world_note(&seen, "before(%.*s)", PAWL_TEXT_ARGS(event->name));
     return PAWL_OK;
 }
@@ -281,7 +280,6 @@ PAWL_MESSAGE_HANDLER(on_renamed_before, renamed_before);
 
 static pawl_code on_renamed_only(pawl_context *ctx, const renamed_only *event)
 {
-    (void)ctx;
     world_note(&seen, "only(%.*s)", PAWL_TEXT_ARGS(event->title));
     return PAWL_OK;
 }

@@ -238,7 +238,6 @@ static int passed_over;
 
 static void count_passed_over(pawl_log_level level, const char *text, void *context)
 {
-    (void)context;
     passed_over +=
         level == PAWL_LOG_WARNING && strstr(text, "was sent before with another") != NULL;
 }
@@ -523,12 +522,10 @@ ON_SQL_STORES(own_sql_is_there_once_whatever_commit_fails, const char *url)
 ON_STORE(own_sql_is_refused_where_there_is_none, const char *url, "memory")
 {
     pawl_endpoint        *endpoint = NULL;
-    pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     options.store                  = url;
-    assert_int_equal(pawl_endpoint_create(&own_application, NULL, &options, &endpoint, &error),
-                     PAWL_EUNSUPPORTED);
-    assert_true(world_says(pawl_text_of(error.text), "projection names says .own_sql"));
+    must_fail_with(pawl_endpoint_create(&own_application, NULL, &options, &endpoint, world_error()),
+                   PAWL_EUNSUPPORTED, "projection names says .own_sql");
 }
 
 /* ---- Chance -------------------------------------------------------------------------------- */

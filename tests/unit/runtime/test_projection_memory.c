@@ -12,20 +12,10 @@
 
 #include "pawl/process.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define TANK(F)   \
-    F(TEXT, name) \
-    F(INT32, litres)
-PAWL_RECORD(tank, TANK);
-#define FILL(F)   \
-    F(TEXT, name) \
-    F(INT32, litres)
-PAWL_RECORD(fill, FILL);
-#define FILLED(F) F(INT32, litres)
-PAWL_RECORD(filled, FILLED);
-#define NOTE(F) F(TEXT, text)
-PAWL_RECORD(note, NOTE);
+RECORD(tank, (TEXT, name), (INT32, litres));
+RECORD(fill, (TEXT, name), (INT32, litres));
+RECORD(filled, (INT32, litres));
+RECORD(note, (TEXT, text));
 PAWL_RECORD(part, A_NAME);
 
 static world_log seen;
@@ -36,7 +26,6 @@ static bool      is_upcast_bad;
 
 static pawl_code apply_filled(tank *state, const filled *event, pawl_arena *arena)
 {
-    (void)arena;
     if (event->litres == bad_litres)
         return PAWL_ENOMEM;
     state->litres += event->litres;
@@ -46,7 +35,6 @@ PAWL_APPLY_WITH_ARENA(apply_filled, tank, filled);
 
 static pawl_code on_fill(pawl_context *ctx, const tank *state, const fill *message)
 {
-    (void)state;
     world_note(&seen, "%.*s", PAWL_TEXT_ARGS(message->name));
     return pawl_emit(ctx, PAWL_MESSAGE(filled, .litres = message->litres));
 }
@@ -74,7 +62,6 @@ static const pawl_projection view = {
 
 static pawl_code on_parts(pawl_context *ctx, const part *messages, size_t count)
 {
-    (void)messages, (void)count;
     shortage.burden++;
     return pawl_send(ctx, "out", PAWL_MESSAGE(note, .text = shortage_ballast(SHORTAGE_LARGE)));
 }
@@ -98,22 +85,15 @@ PAWL_RECORD_WITH(old_job, A_NAME, .type = "job");
 static pawl_code upcast_job(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                             pawl_error *error)
 {
-    (void)version, (void)arena, (void)error;
     *upcast = json;
     return is_upcast_bad ? PAWL_ENOMEM : PAWL_OK;
 }
 PAWL_RECORD_WITH(job, JOB, .type = "job", .version = 2, .upcast = upcast_job);
 
-static pawl_code on_fill_old(pawl_context *ctx, old_job *state, const fill *message)
-{
-    (void)ctx, (void)state, (void)message;
-    return PAWL_OK;
-}
-PAWL_HANDLER(on_fill_old, old_job, fill);
+IDLE_HANDLER(on_fill_old, old_job, fill);
 
 static pawl_code on_fill_job(pawl_context *ctx, job *state, const fill *message)
 {
-    (void)ctx, (void)message;
     state->count++;
     world_note(&seen, "%.*s", PAWL_TEXT_ARGS(state->name));
     return PAWL_OK;
@@ -185,8 +165,7 @@ ON_ALL_STORES(an_upcaster_fails_its_message_alone, const char *url)
     assert_int_equal(world_step(it).handled, 1);
     assert_int_equal(world_queue(it, "bench").items[0].attempts, 1);
     is_upcast_bad = false;
-    world_go(it, PAWL_HOURS(1));
-    assert_string_equal(seen.text, "b a ");
+    LOG_AFTER(world_go(it, PAWL_HOURS(1)), seen, "b a ");
 }
 
 ON_ALL_STORES(a_projection_waits_for_its_event, const char *url)
@@ -195,11 +174,9 @@ ON_ALL_STORES(a_projection_waits_for_its_event, const char *url)
     is_view_answer = true;
     post_fill(it, "a", 1);
     post_fill(it, "b", 2);
-    world_drain(it);
-    assert_string_equal(seen.text, "a b ");
+    LOG_AFTER(world_drain(it), seen, "a b ");
     is_view_answer = false;
-    world_go_machine(it, PAWL_MINUTES(1));
-    assert_string_equal(seen.text, "a b view(1) view(2) ");
+    LOG_AFTER(world_go_machine(it, PAWL_MINUTES(1)), seen, "a b view(1) view(2) ");
 }
 
 /* ---- The engine has none ------------------------------------------------------------ */
@@ -237,13 +214,11 @@ ON_ALL_STORES(an_event_that_does_not_fit_alone_waits, const char *url)
     assert_true(shortage.met > 0);
     assert_int_equal(world_queue(it, "out").count, 0);
     is_view_large = false;
-    world_go_machine(it, PAWL_MINUTES(1));
-    assert_string_equal(seen.text, "a view(1) ");
+    LOG_AFTER(world_go_machine(it, PAWL_MINUTES(1)), seen, "a view(1) ");
 }
 
 static pawl_code begin_anew(hook_point point, void *context)
 {
-    (void)context;
     if (point == HOOK_BEFORE_COMMIT)
         shortage.burden = 0;
     return PAWL_OK;
@@ -254,7 +229,6 @@ static int        fail_left;
 
 static pawl_code fail_call(hook_point point, void *context)
 {
-    (void)context;
     return point == fail_point && fail_left-- > 0 ? PAWL_ENOMEM : PAWL_OK;
 }
 
@@ -284,11 +258,9 @@ ON_ALL_STORES(an_event_that_cannot_be_committed_alone_waits, const char *url)
 {
     world *it = open_behind(url, 1);
     fail_next(HOOK_BEFORE_COMMIT, 1);
-    world_drain(it);
-    assert_string_equal(seen.text, "view(1) ");
+    LOG_AFTER(world_drain(it), seen, "view(1) ");
     hook_set(NULL, NULL);
-    world_go_machine(it, PAWL_MINUTES(1));
-    assert_string_equal(seen.text, "view(1) view(1) ");
+    LOG_AFTER(world_go_machine(it, PAWL_MINUTES(1)), seen, "view(1) view(1) ");
 }
 
 ON_ALL_STORES(a_shortage_makes_reads_of_events_smaller, const char *url)

@@ -13,8 +13,6 @@
 
 #define WAIT_SECONDS 60
 
-/* ---- The application -------------------------------------------------------- */
-
 PAWL_RECORD(noted, A_NUMBER);
 
 static world_log seen;
@@ -22,7 +20,6 @@ static world_log seen;
 static pawl_code on_noted(pawl_context *ctx, const noted *event)
 {
     const pawl_event_row *row = pawl_event_in_flight(ctx);
-    (void)event;
     world_note(&seen, "%.*s.%d", PAWL_TEXT_ARGS(row->stream), (int)row->version);
     return PAWL_OK;
 }
@@ -65,19 +62,18 @@ static const pawl_application   application = APPLICATION("projecting", &plain, 
 
 static pawl_code append(pawl_store *store, const char *stream, int64_t version, int number)
 {
-    pawl_error        error  = PAWL_ERROR_INIT;
-    const char       *json   = test_text("{\"number\":%d}", number);
-    pawl_event_append append = {.stream   = pawl_text_of(stream),
-                                .version  = version,
-                                .is_first = true,
-                                .event    = {.type           = TEXT("noted"),
-                                             .type_version   = 1,
-                                             .body           = pawl_text_of(json),
-                                             .message_id     = TEXT("cause"),
-                                             .correlation_id = TEXT("talk"),
-                                             .at             = NOW}};
-    pawl_changes changes = {ONE_UNIT, .now = NOW, .event_append = {.items = &append, .count = 1}};
-    pawl_code    code    = pawl_store_commit(store, &changes, NULL, &error);
+    pawl_error  error = PAWL_ERROR_INIT;
+    const char *json  = test_text("{\"number\":%d}", number);
+    pawl_code   code  = pawl_store_commit(store,
+                                          ONE_CHANGE(event_append, NOW, .stream = pawl_text_of(stream),
+                                                     .version = version, .is_first = true,
+                                                     .event = {.type           = TEXT("noted"),
+                                                               .type_version   = 1,
+                                                               .body           = pawl_text_of(json),
+                                                               .message_id     = TEXT("cause"),
+                                                               .correlation_id = TEXT("talk"),
+                                                               .at             = NOW}),
+                                          NULL, &error);
     if (code != PAWL_OK && code != PAWL_ECONFLICT)
         fail_msg("%s", error.text);
     return code;

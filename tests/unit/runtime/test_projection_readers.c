@@ -21,7 +21,6 @@ static pawl__service *new_reader(void)
 
 static void close_two(void *context)
 {
-    (void)context;
     pawl__service_destroy(second);
     pawl__service_destroy(first);
 }
@@ -162,7 +161,6 @@ static pawl_code read_on(hook_point point, void *context)
 {
     int64_t   position = 0;
     pawl_text name     = PAWL_TEXT("projection/names");
-    (void)context;
     if (point != HOOK_BEFORE_COMMIT || busy.moves == 0)
         return PAWL_OK;
     busy.moves--;
@@ -174,7 +172,6 @@ static pawl_code read_on(hook_point point, void *context)
 
 static void close_busy(void *context)
 {
-    (void)context;
     hook_set(NULL, NULL);
     pawl_store_close(busy.reader);
 }

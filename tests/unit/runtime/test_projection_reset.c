@@ -8,8 +8,6 @@
 #include "support/fault_store.h"
 #include "unit/runtime/test_projection_sample.h"
 
-/* ---- The application -------------------------------------------------------- */
-
 static pawl_code reset_names(pawl_context *ctx)
 {
     assert_int_equal(native_in(ctx, plan.url, "delete from {own_rows}"), PAWL_OK);
@@ -62,8 +60,6 @@ static void expect_failure(world *it, const char *text)
                                     world_error()));
     assert_true(pawl_text_equal(row.failure.error, pawl_text_of(text)));
 }
-
-/* ---- Tests -------------------------------------------------------------------- */
 
 ON_SQL_STORES(rows_are_emptied_at_the_first_event_alone, const char *url)
 {
@@ -263,10 +259,8 @@ ON_SQL_STORES(rows_are_there_once_whatever_commit_fails, const char *url)
 TEST(a_reset_needs_own_sql)
 {
     pawl_endpoint        *endpoint = NULL;
-    pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     options.store                  = "memory:";
-    assert_int_equal(pawl_endpoint_create(&refused_application, NULL, &options, &endpoint, &error),
-                     PAWL_ECONFIG);
-    assert_string_equal(error.text, "projection names has .reset, which needs .own_sql");
+    must_fail(pawl_endpoint_create(&refused_application, NULL, &options, &endpoint, world_error()),
+              PAWL_ECONFIG, "projection names has .reset, which needs .own_sql");
 }

@@ -15,20 +15,14 @@
 
 #include <time.h>
 
-/* ---- The application -------------------------------------------------------- */
-
 PAWL_RECORD(noted, A_NUMBER);
-#define NOTICE(F)    \
-    F(INT32, number) \
-    F(INT64, position)
-PAWL_RECORD(notice, NOTICE);
+RECORD(notice, (INT32, number), (INT64, position));
 
 /* Version 1 was called "name". */
 #define RENAMED(F) F(TEXT, title)
 static pawl_code upcast_renamed(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                                 pawl_error *error)
 {
-    (void)version, (void)error;
     *upcast = pawl_arena_printf(arena, "{\"title\":\"upcast %zu\"}", json.size);
     return upcast->data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
@@ -98,7 +92,6 @@ PAWL_MESSAGE_HANDLER(on_noted, noted);
 
 static pawl_code on_renamed(pawl_context *ctx, const renamed *event)
 {
-    (void)ctx;
     world_note(&seen, "%.*s", PAWL_TEXT_ARGS(event->title));
     return PAWL_OK;
 }
@@ -125,16 +118,11 @@ static const pawl_projection titles = {.name = "titles",
                                        .on   = PAWL_ON({.handle = PAWL_HANDLE(on_renamed)})};
 
 /* An entity whose events are projected. */
-#define BOX(F) F(INT32, count)
-PAWL_RECORD(box, BOX);
-#define PUT(F)   \
-    F(TEXT, box) \
-    F(INT32, number)
-PAWL_RECORD(put, PUT);
+RECORD(box, (INT32, count));
+RECORD(put, (TEXT, box), (INT32, number));
 
 static pawl_code on_put(pawl_context *ctx, const box *state, const put *command)
 {
-    (void)state;
     (void)pawl_emit(ctx, PAWL_MESSAGE(noted, .number = command->number));
     return pawl_emit(ctx, PAWL_MESSAGE(noted, .number = command->number + 1));
 }

@@ -120,7 +120,6 @@ ON_STORE(the_test_kit_projects, const char *url, "memory")
 {
     pawl_test *test  = NULL;
     const put  first = {.box = PAWL_TEXT("1"), .number = 5};
-    (void)url;
     memset(&plan, 0, sizeof plan);
     world_forget(&seen);
     must(pawl_test_create(&box_application, NULL, &test, world_error()));

@@ -6,15 +6,9 @@
  */
 #include "support/world.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define VISIT_STATE(F) \
-    F(TEXT, name)      \
-    F(INT32, count)
-PAWL_RECORD(visit_state, VISIT_STATE);
+RECORD(visit_state, (TEXT, name), (INT32, count));
 PAWL_RECORD(visit, A_NAME);
-#define TOLD(F) F(TEXT, of)
-PAWL_RECORD(told, TOLD);
+RECORD(told, (TEXT, of));
 
 #define BUDGET 2
 #define FOR_EVER 1000
@@ -56,7 +50,6 @@ PAWL_HANDLER(on_visit, visit_state, visit);
 PAWL_RECORD(wake, A_NAME);
 static pawl_code on_wake(pawl_context *ctx, visit_state *state, const wake *message)
 {
-    (void)state, (void)message;
     return pawl_timeout(ctx, "due", PAWL_SECONDS(10));
 }
 PAWL_HANDLER(on_wake, visit_state, wake);
@@ -178,8 +171,6 @@ static void play(world *it, int round, int message_loses, int timeout_loses)
     check_letter(it, "due", timeout_loses == FOR_EVER);
     discard_letters(it);
 }
-
-/* ---- The cases ------------------------------------------------------------------ */
 
 /* On a server the row is locked from the third conflict on, and the other worker, a step of this
      * one, would wait for it. */

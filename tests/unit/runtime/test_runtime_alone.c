@@ -13,19 +13,13 @@
 
 #define MEDDLINGS 230 /* more than a worker gives its messages back for */
 
-/* ---- The application ----------------------------------------------------------------- */
-
 PAWL_RECORD(alone, A_NUMBER);
 PAWL_RECORD(bad, A_NUMBER);
 PAWL_RECORD(order, A_NUMBER);
 PAWL_RECORD_WITH(gift, A_NUMBER, .base = PAWL_RECORD_OF(order));
-#define PUT(F)   \
-    F(TEXT, box) \
-    F(INT64, number)
-PAWL_RECORD(put, PUT);
+RECORD(put, (TEXT, box), (INT64, number));
 PAWL_RECORD(was_put, A_NUMBER);
-#define BOX(F) F(INT64, count)
-PAWL_RECORD(box, BOX);
+RECORD(box, (INT64, count));
 
 static struct {
     world      *it;
@@ -41,7 +35,6 @@ static struct {
 
 static pawl_code on_alone(pawl_context *ctx, const alone *message)
 {
-    (void)message;
     assert_int_equal(native_in(ctx, t.url, "insert into {own_rows} values (1)"), PAWL_OK);
     if (++t.handled == 2) {
         pawl_queue_rows  rows  = {.count = 0};
@@ -64,14 +57,12 @@ static pawl_code write_row(pawl_context *ctx, const char *sql)
 
 static pawl_code on_order(pawl_context *ctx, const order *message)
 {
-    (void)message;
     return write_row(ctx, "insert into {own_rows} values (1)");
 }
 PAWL_MESSAGE_HANDLER(on_order, order);
 
 static pawl_code on_gift(pawl_context *ctx, const gift *message)
 {
-    (void)message;
     return write_row(ctx, "insert into {own_rows} values (2)");
 }
 PAWL_MESSAGE_HANDLER(on_gift, gift);
@@ -84,7 +75,6 @@ PAWL_MESSAGE_HANDLER(on_bad, bad);
 
 static pawl_code on_put(pawl_context *ctx, const box *state, const put *command)
 {
-    (void)state;
     t.ran++;
     return pawl_emit(ctx, PAWL_MESSAGE(was_put, .number = (int32_t)command->number));
 }
@@ -92,7 +82,6 @@ PAWL_ENTITY_HANDLER(on_put, box, put);
 
 static void apply_put(box *state, const was_put *event)
 {
-    (void)event;
     state->count++;
 }
 PAWL_APPLY(apply_put, box, was_put);
@@ -112,8 +101,6 @@ static const pawl_endpoint_spec single = {
                         {.handle = PAWL_HANDLE(on_order), .own_sql = true},
                         {.handle = PAWL_HANDLE(on_gift), .own_sql = true})};
 static const pawl_application own_application = APPLICATION("single", &single);
-
-/* ---- Tests ---------------------------------------------------------------------------- */
 
 /* After a message that ran alone the next claim takes one, so that others have the rest. */
 /* Memory has no SQL. */
@@ -185,7 +172,6 @@ static pawl_code come_first(hook_point point, void *context)
                                              .message_id     = PAWL_TEXT("other"),
                                              .correlation_id = PAWL_TEXT("other"),
                                              .at             = WORLD_START}};
-    (void)context;
     if (point != HOOK_BEFORE_COMMIT || t.left == 0 || t.ran == 0)
         return PAWL_OK;
     t.alone += t.ran == 1;

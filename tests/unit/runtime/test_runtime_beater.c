@@ -9,15 +9,12 @@
 
 #include "runtime/runtime.h"
 
-/* ---- The application -------------------------------------------------------- */
-
 PAWL_RECORD(ping, A_NUMBER);
 
 static atomic_int handled;
 
 static pawl_code on_ping(pawl_context *ctx, const ping *message)
 {
-    (void)ctx, (void)message;
     gate_pass();
     atomic_fetch_add(&handled, 1);
     return PAWL_OK;
@@ -39,7 +36,6 @@ static atomic_int            strange;  /* workers that have no row, or the handl
 static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store_options *options,
                             pawl_error *error)
 {
-    (void)url;
     return inner->open(store, "memory:beater", options, error);
 }
 
@@ -60,7 +56,6 @@ static bool is_a_worker(pawl_store *store, pawl_worker_id id)
 static pawl_code worker_heartbeat(pawl_store *store, const pawl_worker_id *workers, size_t count,
                                   pawl_time now, pawl_error *error)
 {
-    (void)now;
     if (count > 0 && atomic_load(&failures) > 0) {
         atomic_fetch_sub(&failures, 1);
         return pawl_error_set(error, PAWL_ELOST, "the server is away");
@@ -75,7 +70,6 @@ static pawl_code worker_heartbeat(pawl_store *store, const pawl_worker_id *worke
 static int use_driver(void **state)
 {
     pawl_store *store = NULL;
-    (void)state;
     must(pawl_store_open("memory:beater", NULL, &store, world_error()));
     inner = store->ops;
     pawl_store_close(store);

@@ -14,12 +14,7 @@
 
 #define PAUSE PAWL_SECONDS(10)
 
-/* ---- The application -------------------------------------------------------- */
-
-#define WORK(F)      \
-    F(INT32, number) \
-    F(BOOL, fails)
-PAWL_RECORD(work, WORK);
+RECORD(work, (INT32, number), (BOOL, fails));
 
 static world_log     seen;
 static world         it;
@@ -50,7 +45,6 @@ static const pawl_application   application = APPLICATION("breakers", &working);
 
 static void close_two(void *context)
 {
-    (void)context;
     pawl__worker_destroy(second);
     world_close(&it);
 }
@@ -90,8 +84,6 @@ static int64_t openings(void)
     return atomic_load(&it.endpoint->metrics.slots[PAWL__SLOT_BREAKER_OPENED]);
 }
 
-/* ---- The cases ------------------------------------------------------------------ */
-
 /* Both fail, and the first worker's message began before the breaker opened. */
 /* Nothing here depends on the kind of store. */
 ON_STORES(what_began_before_it_opened_does_not_open_it_twice, const char *url)
@@ -100,14 +92,12 @@ ON_STORES(what_began_before_it_opened_does_not_open_it_twice, const char *url)
     steps_at = 1;
     post(1, true);
     post(2, true);
-    world_drain(&it);
-    assert_string_equal(seen.text, "1 2 back ");
+    LOG_AFTER(world_drain(&it), seen, "1 2 back ");
     assert_int_equal(openings(), 1);
     assert_int_equal(state(), PAWL__BREAKER_OPEN);
     /* The pause is the first one, not the double. */
     post(3, false);
-    world_go_both(&it, PAUSE);
-    assert_string_equal(seen.text, "1 2 back 3 ");
+    LOG_AFTER(world_go_both(&it, PAUSE), seen, "1 2 back 3 ");
     assert_int_equal(state(), PAWL__BREAKER_CLOSED);
 }
 
@@ -120,8 +110,7 @@ ON_STORES(who_meets_a_probe_waits, const char *url)
     steps_at = 2;
     post(2, false);
     post(3, false);
-    world_go_both(&it, PAUSE);
-    assert_string_equal(seen.text, "1 2 back 3 ");
+    LOG_AFTER(world_go_both(&it, PAUSE), seen, "1 2 back 3 ");
     assert_int_equal(state(), PAWL__BREAKER_CLOSED);
 }
 

@@ -18,10 +18,7 @@ static void hold_all(pawl_store *store, pawl_arena *arena)
 
 static void hold_nothing(pawl_store *store, pawl_arena *arena)
 {
-    (void)store, (void)arena;
 }
-
-/* ---- The cases --------------------------------------------------------------- */
 
 ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_a_batch_counts_for_none, const char *url)
 {
@@ -45,17 +42,15 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_death_alone_counts_and_the_last_is_a_letter, con
     world *it = open_world(url, 1);
     world_drain(it); /* a lost connection comes back within a second */
     assert_string_equal(seen.text, "");
-    world_go_both(it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "2~ 3~ ");
-    pawl_dead_rows dead = world_dead(it);
-    assert_int_equal(dead.count, 1);
-    assert_string_equal(dead.items[0].message.id.data, "m-1");
-    assert_string_equal(dead.items[0].code.data, "ECRASHED");
-    assert_int_equal(dead.items[0].crashes, 1);
-    assert_true(world_says(dead.items[0].error, "its process crashed 1 time while"));
-    assert_true(world_says(dead.items[0].history,
-                           "crashed while it ran this message in isolation (worker "));
-    assert_false(world_says(dead.items[0].history, "in flight"));
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(2)), seen, "2~ 3~ ");
+    pawl_dead_row dead = world_dead_letter(it);
+    assert_string_equal(dead.message.id.data, "m-1");
+    assert_string_equal(dead.code.data, "ECRASHED");
+    assert_int_equal(dead.crashes, 1);
+    assert_true(world_says(dead.error, "its process crashed 1 time while"));
+    assert_true(
+        world_says(dead.history, "crashed while it ran this message in isolation (worker "));
+    assert_false(world_says(dead.history, "in flight"));
     assert_int_equal(count_died(it), 0);
     assert_int_equal(world_queue(it, "dock").count, 0);
 }
@@ -81,12 +76,11 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_noted_signal_is_in_the_history, const char *url)
     assert_int_equal(count, 1);
     world_drain(it);
     world_go_both(it, PAWL_SECONDS(2));
-    pawl_dead_rows dead = world_dead(it);
-    assert_int_equal(dead.count, 1);
+    pawl_dead_row dead = world_dead_letter(it);
     assert_true(world_says(
-        dead.items[0].history,
+        dead.history,
         " was killed by signal 11 (SIGSEGV) while it ran this message in isolation (worker "));
-    assert_false(world_says(dead.items[0].history, "without saying why"));
+    assert_false(world_says(dead.history, "without saying why"));
 }
 
 static void stamp_first_supervised(pawl_store *store, pawl_arena *arena)
@@ -103,14 +97,12 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_note_is_waited_for, const char *url)
     die(url, stamp_first_supervised);
     world *it = open_world(url, 1);
     world_drain(it);
-    world_go_both(it, PAWL_SECONDS(9));
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(9)), seen, "");
     assert_int_equal(world_dead(it).count, 0);
     world_go_both(it, PAWL_SECONDS(2));
-    pawl_dead_rows dead = world_dead(it);
-    assert_int_equal(dead.count, 1);
-    assert_true(world_says(dead.items[0].history, ", without saying why"));
-    assert_false(world_says(dead.items[0].history, "\"process\""));
+    pawl_dead_row dead = world_dead_letter(it);
+    assert_true(world_says(dead.history, ", without saying why"));
+    assert_false(world_says(dead.history, "\"process\""));
 }
 
 /* In memory, where a thousand die fast. A death that is forgotten and met anew is never sure. */
@@ -144,14 +136,11 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_note_ends_the_wait, const char *url)
     die(url, stamp_first_supervised);
     world *it = open_world(url, 1);
     world_drain(it);
-    world_go_both(it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(2)), seen, "");
     death.pid = died_of(it).pid;
     must(pawl_store_worker_note_crash(it->store, &death, WORLD_START, &count, world_error()));
     world_drain(it);
-    pawl_dead_rows dead = world_dead(it);
-    assert_int_equal(dead.count, 1);
-    assert_true(world_says(dead.items[0].history, " exited with code 7 while it ran this"));
+    assert_true(world_says(world_dead_letter(it).history, " exited with code 7 while it ran this"));
 }
 
 ON_STORES_THAT_SEE_DEATHS(e26_a_supervised_process_says_so, const char *url)
@@ -172,8 +161,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_fewer_deaths_run_again, const char *url)
     world *it = open_world(url, 2);
     answer    = PAWL_RETRY;
     world_drain(it);
-    world_go_both(it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "1! 2~ 3~ ");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(2)), seen, "1! 2~ 3~ ");
     pawl_queue_rows rows = world_queue(it, "dock");
     assert_int_equal(rows.count, 3);
     assert_int_equal(rows.items[0].crashes, 1);
@@ -198,8 +186,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_no_number_of_deaths_is_too_many, const char *url)
     die(url, stamp_first);
     world *it = open_world(url, -1);
     world_drain(it);
-    world_go_both(it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "1! 2~ 3~ ");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(2)), seen, "1! 2~ 3~ ");
     assert_int_equal(world_dead(it).count, 0);
 }
 
@@ -214,8 +201,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_who_ended_in_order_did_not_die, const char *url)
     pawl_arena_destroy(arena);
     world *it = open_world(url, 1);
     answer    = PAWL_RETRY;
-    world_drain(it);
-    assert_string_equal(seen.text, "1! 2~ 3~ ");
+    LOG_AFTER(world_drain(it), seen, "1! 2~ 3~ ");
     assert_int_equal(world_queue(it, "dock").items[0].crashes, 0);
     assert_int_equal(world_dead(it).count, 0);
 }
@@ -227,12 +213,10 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_message_in_hand_is_left_alone, const char *url)
     world      *it    = open_world(url, 1);
     pawl_store *other = open_worker(url);
     stamp_first(other, it->arena);
-    world_drain(it);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_drain(it), seen, "");
     assert_int_equal(world_queue(it, "dock").items[0].crashes, 1);
     close_worker(other);
-    world_drain(it);
-    assert_string_equal(seen.text, "1! 2~ 3~ ");
+    LOG_AFTER(world_drain(it), seen, "1! 2~ 3~ ");
     assert_int_equal(world_dead(it).count, 0);
 }
 
@@ -244,10 +228,8 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_its_worker_left_holds_no_message, con
     pawl_store *other = open_worker(url);
     stamp_first(other, it->arena);
     world_drain(it);
-    world_go_both(it, PAWL_SECONDS(59));
-    assert_string_equal(seen.text, "");
-    world_go_both(it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "1! 2~ 3~ ");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(59)), seen, "");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(2)), seen, "1! 2~ 3~ ");
     assert_int_equal(world_dead(it).count, 0);
     pawl_store_close(other);
 }
@@ -350,8 +332,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_another_worker_stamped_since_is_lef
     behind_look       = *look;
     behind_look.find  = look_and_stamp;
     store->ops        = &behind_look;
-    world_go_both(it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(2)), seen, "");
     store->ops = look;
     close_worker(faster); /* in order: its marker is left behind */
     faster = NULL;
@@ -437,8 +418,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_timeout_that_kills_is_judged_beside_messages, co
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 1);
     assert_string_equal(dead.items[0].message.type.data, "late");
-    world_go_machine(it, PAWL_SECONDS(3));
-    assert_string_equal(seen.text, "1~ 2~ 3~ 4~ 5~ 6~ 7~ 8~ 9~ ");
+    LOG_AFTER(world_go_machine(it, PAWL_SECONDS(3)), seen, "1~ 2~ 3~ 4~ 5~ 6~ 7~ 8~ 9~ ");
 }
 
 ON_STORES_THAT_SEE_DEATHS(e26_care_keeps_to_due_times, const char *url)
@@ -456,6 +436,5 @@ ON_STORES_THAT_SEE_DEATHS(e26_care_keeps_to_due_times, const char *url)
     die(url, hold_all);
     world_forget(&seen);
     it = open_world(url, 1);
-    world_go_both(it, PAWL_SECONDS(30));
-    assert_string_equal(seen.text, "1~ 2~ 3~ late~ 5~ 6~ ");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(30)), seen, "1~ 2~ 3~ late~ 5~ 6~ ");
 }

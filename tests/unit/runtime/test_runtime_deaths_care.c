@@ -271,8 +271,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_others_go_on_beside_one_that_may_have_killed, cons
     pawl_endpoint_destroy(it->endpoint);
     it->options.business = NULL;
     must(pawl_endpoint_create(&application, NULL, &it->options, &it->endpoint, world_error()));
-    world_drain(it);
-    assert_string_equal(seen.text, "2~ 3~ ");
+    LOG_AFTER(world_drain(it), seen, "2~ 3~ ");
     assert_int_equal(world_dead(it).count, 0);
     assert_int_equal(world_queue(it, "dock").count, 1);
     for (patience left = patience_of(30); world_dead(it).count == 0;) {
@@ -314,8 +313,7 @@ ON_STORES(e26_messages_that_another_worker_claims_between_end_no_care, const cha
     assert_int_equal(count_died(it), 1);
     close_worker(faster); /* gives them back */
     faster = NULL;
-    world_drain(it);
-    assert_string_equal(seen.text, "1~ 2~ 3~ ");
+    LOG_AFTER(world_drain(it), seen, "1~ 2~ 3~ ");
     assert_int_equal(count_died(it), 0);
 }
 

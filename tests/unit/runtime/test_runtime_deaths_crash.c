@@ -16,8 +16,6 @@
 #define DIED 9
 #define LATE 1000 /* a timeout's number is its ship's and this */
 
-/* ---- The application -------------------------------------------------------- */
-
 PAWL_RECORD(load, A_NUMBER);
 PAWL_RECORD(ship, A_NUMBER);
 PAWL_RECORD(done, A_NUMBER);

@@ -7,12 +7,7 @@
 
 #include "runtime/worker/isolation/marker.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define CRATE(F)     \
-    F(INT32, number) \
-    F(TEXT, colour)
-PAWL_RECORD(crate, CRATE);
+RECORD(crate, (INT32, number), (TEXT, colour));
 PAWL_RECORD(note, A_NUMBER);
 
 static world_log  seen;
@@ -29,7 +24,6 @@ static pawl_code on_crates(pawl_context *ctx, const crate *messages, size_t coun
 {
     pawl_event_rows rows = {.count = 0};
     pawl_text       name = messages[0].colour;
-    (void)ctx;
     if (around != NULL)
         rows = world_events(around,
                             test_text(PAWL_ISOLATED_STREAMS "/crates/%.*s", PAWL_TEXT_ARGS(name)));
@@ -44,7 +38,6 @@ PAWL_BATCH_HANDLER(on_crates, crate);
 
 static pawl_code on_note(pawl_context *ctx, const note *message)
 {
-    (void)ctx;
     world_note(&seen, "%d", message->number);
     return PAWL_OK;
 }
@@ -193,27 +186,22 @@ static void post_note(world *it, int32_t number)
     world_post(it, NULL, PAWL_MESSAGE(note, .number = number));
 }
 
-/* ---- The cases --------------------------------------------------------------- */
-
 ON_STORES_THAT_SEE_DEATHS(e26_a_death_with_flushes_counts_for_none, const char *url)
 {
     prepare(url);
     die(url, hold_red);
     world *it = open_world(url, 1);
     post_note(it, 1);
-    world_drain(it);
-    assert_string_equal(seen.text, "blue3! red3! 1 ");
+    LOG_AFTER(world_drain(it), seen, "blue3! red3! 1 ");
     assert_int_equal(count_died(it), 0);
     assert_null(strstr(lines.text, "crash 1 of it"));
     world_forget(&seen);
     fill(it->store, "red"); /* care is over */
-    world_go_both(it, PAWL_SECONDS(61));
-    assert_string_equal(seen.text, "red3 ");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(61)), seen, "red3 ");
 }
 
 static void hold_nothing(pawl_store *store, pawl_arena *arena)
 {
-    (void)store, (void)arena;
 }
 
 /* The dead worker can have claimed as many messages as a batch has. */
@@ -224,8 +212,7 @@ static void fill_after_death(const char *url, int32_t batch)
     world *it = open_of(url, 1, batch);
     for (int32_t i = 1; i <= 3; i++)
         world_post(it, NULL, PAWL_MESSAGE(crate, .number = i, .colour = PAWL_TEXT("red")));
-    world_drain(it);
-    assert_string_equal(seen.text, "red3! ");
+    LOG_AFTER(world_drain(it), seen, "red3! ");
     assert_int_equal(count_died(it), 0);
     pawl_event_rows rows = world_events(it, PAWL_ISOLATED_STREAMS "/crates/red");
     assert_string_equal(rows.items[rows.count - 1].event.body.data, "[]");
@@ -253,8 +240,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_kills_alone_leaves_its_partition_dead
     world_drain(it); /* a lost connection comes back within a second */
     assert_string_equal(seen.text, "blue3! ");
     assert_false(red_of(it).is_dead);
-    world_go_both(it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "blue3! 1 ");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(2)), seen, "blue3! 1 ");
     pawl_partition_row red = red_of(it);
     assert_true(red.is_dead);
     assert_int_equal(red.count, 3);
@@ -273,8 +259,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_kills_alone_leaves_its_partition_dead
     die(url, lease_red);
     world_forget(&seen);
     it = open_world(url, 1);
-    world_go_both(it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "red3! ");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(2)), seen, "red3! ");
 }
 
 ON_STORES_THAT_SEE_DEATHS(e26_a_flush_of_fewer_deaths_runs_again, const char *url)
@@ -284,8 +269,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_flush_of_fewer_deaths_runs_again, const char *ur
     world *it = open_world(url, 2);
     answer    = PAWL_RETRY;
     world_drain(it);
-    world_go_both(it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "blue3! red3! ");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(2)), seen, "blue3! red3! ");
     assert_false(red_of(it).is_dead);
     assert_int_equal(red_of(it).attempts, 1);
     pawl_event_rows rows = world_events(it, PAWL_ISOLATED_STREAMS "/crates/red");
@@ -300,8 +284,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_flush_that_was_handled_has_no_deaths, const char
     die(url, hold_red_alone);
     world *it = open_world(url, 2);
     world_drain(it);
-    world_go_both(it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "blue3! red3! ");
+    LOG_AFTER(world_go_both(it, PAWL_SECONDS(2)), seen, "blue3! red3! ");
     pawl_event_rows rows = world_events(it, PAWL_ISOLATED_STREAMS "/crates/red");
     assert_int_equal(rows.count, 3);
     assert_string_equal(rows.items[2].event.body.data, "[]");
@@ -316,8 +299,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_flush_in_hand_is_left_alone, const char *url)
     world      *it    = open_world(url, 1);
     marker(other, it->arena, (pawl_uuid){{0}});
     post_note(it, 1);
-    world_drain(it);
-    assert_string_equal(seen.text, "blue3! 1 ");
+    LOG_AFTER(world_drain(it), seen, "blue3! 1 ");
     assert_false(red_of(it).is_dead);
     close_worker(other);
     world_go_both(it, PAWL_SECONDS(11));
@@ -350,8 +332,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_stamp_that_another_worker_wrote_since_stands, co
     meddler   = open_worker(url);
     world *it = open_world(url, 1);
     post_note(it, 1);
-    world_drain(it);
-    assert_string_equal(seen.text, "blue3! red3! 1 ");
+    LOG_AFTER(world_drain(it), seen, "blue3! red3! 1 ");
     pawl_event_rows rows = world_events(it, PAWL_ISOLATED_STREAMS "/crates/red");
     assert_int_equal(rows.count, 2);
     assert_true(world_says(rows.items[1].event.body, "in flight"));
@@ -396,8 +377,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_noted_death_counts_when_its_row_is_gone, const c
     world_close(it);
     die(url, lease_red); /* so that care is taken */
     it = open_world(url, 1);
-    world_drain(it);
-    assert_string_equal(seen.text, "blue3! ");
+    LOG_AFTER(world_drain(it), seen, "blue3! ");
     assert_true(red_of(it).is_dead);
     assert_true(
         world_says(red_of(it).error, " was killed by signal 6 (SIGABRT) while it ran this"));
@@ -418,8 +398,7 @@ ON_STORES_THAT_SEE_DEATHS(e26_a_note_under_the_process_needs_no_row, const char 
     world_close(it);
     die(url, lease_red); /* so that care is taken */
     it = open_world(url, 1);
-    world_drain(it);
-    assert_string_equal(seen.text, "blue3! ");
+    LOG_AFTER(world_drain(it), seen, "blue3! ");
     assert_true(red_of(it).is_dead);
     assert_true(
         world_says(red_of(it).error, " was killed by signal 6 (SIGABRT) while it ran this"));
@@ -434,10 +413,8 @@ TEST(e26_who_ends_the_row_remembers_the_death)
     world *it = open_world(url, 1);
     world_drain(it);
     die(url, hold_red_alone);
-    world_go_machine(it, PAWL_SECONDS(3));
-    assert_string_equal(seen.text, "blue3! ");
+    LOG_AFTER(world_go_machine(it, PAWL_SECONDS(3)), seen, "blue3! ");
     assert_int_equal(count_died(it), 0);
-    world_go_machine(it, PAWL_SECONDS(2));
-    assert_string_equal(seen.text, "blue3! ");
+    LOG_AFTER(world_go_machine(it, PAWL_SECONDS(2)), seen, "blue3! ");
     assert_true(red_of(it).is_dead);
 }

@@ -440,9 +440,4 @@ ON_STORES(e27_whatever_allocation_fails, const char *url)
     }
 }
 
-int main(void)
-{
-    fault_memory_install();
-    world_quiet();
-    return tests_run(NULL, NULL);
-}
+void (*const tests_first)(void) = fault_memory_install;

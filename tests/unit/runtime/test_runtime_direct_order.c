@@ -18,10 +18,8 @@ ON_ALL_STORES(e3_no_saga_is_not_final_while_an_older_message_has_no_row, const c
     world_step(&r->it);
     assert_string_equal(happened.text, "");
     assert_int_equal(count_rows(r, "reader"), 1);
-    world_drain(&r->it);
-    assert_string_equal(happened.text, "opening(7) ");
-    world_go_both(&r->it, PAWL_SECONDS(2));
-    assert_string_equal(happened.text, "opening(7) reply(7) ");
+    LOG_AFTER(world_drain(&r->it), happened, "opening(7) ");
+    LOG_AFTER(world_go_both(&r->it, PAWL_SECONDS(2)), happened, "opening(7) reply(7) ");
 }
 
 /* The older message is becoming a row just now, in a commit of the thread that reads. */
@@ -40,8 +38,7 @@ ON_STORES(e3_no_saga_is_not_final_while_an_older_message_is_being_stored, const 
     pawl_arena_reset(r->inbound->arena);
     must(pawl__intake_store(r->inbound, &(pawl_takings){items, 1}, world_error()));
     pawl__offers_settled(handover);
-    world_go_both(&r->it, PAWL_SECONDS(2));
-    assert_string_equal(happened.text, "opening(7) reply(7) ");
+    LOG_AFTER(world_go_both(&r->it, PAWL_SECONDS(2)), happened, "opening(7) reply(7) ");
 }
 
 /* The message that begins the saga fails: both are rows, in the places that they had. */
@@ -59,8 +56,7 @@ ON_ALL_STORES(e3_behind_one_that_failed_it_waits_as_a_row, const char *url)
     assert_int_equal(rows.count, 2);
     assert_string_equal(rows.items[0].message.id.data, "m-1");
     assert_true(rows.items[0].placed < rows.items[1].placed);
-    world_drain(&r->it);
-    assert_string_equal(happened.text, "opening(7) reply(7) ");
+    LOG_AFTER(world_drain(&r->it), happened, "opening(7) reply(7) ");
 }
 
 ON_ALL_STORES(e3_without_an_older_message_no_saga_is_final, const char *url)
@@ -89,8 +85,7 @@ ON_STORE(e3_at_the_end_what_is_in_hand_is_a_row, const char *url, "memory")
     assert_int_equal(count_rows(r, "reader"), 2);
     pawl__offers_give(&r->it.endpoint->offers, &other);
     assert_null(r->it.endpoint->offers.batches);
-    world_go_both(&r->it, PAWL_SECONDS(2));
-    assert_string_equal(happened.text, "opening(7) reply(7) ");
+    LOG_AFTER(world_go_both(&r->it, PAWL_SECONDS(2)), happened, "opening(7) reply(7) ");
 }
 
 /* Messages that the broker has handed out are rows, too, and in their order. */
@@ -138,8 +133,7 @@ ON_ALL_STORES(e3_a_reply_waits_for_what_the_broker_hands_out_again, const char *
     world_drain(&r->it);
     assert_int_equal(count_rows(r, "reader"), 1);
     takes_in(r, 2); /* copies, as rows */
-    world_go_both(&r->it, PAWL_SECONDS(2));
-    assert_string_equal(happened.text, "opening(7) reply(7) ");
+    LOG_AFTER(world_go_both(&r->it, PAWL_SECONDS(2)), happened, "opening(7) reply(7) ");
 }
 
 /* However long the broker is away, and for a while after it is back. */
@@ -152,8 +146,7 @@ ON_STORES(e3_a_reply_waits_while_the_broker_is_away, const char *url)
         world_go_both(&r->it, PAWL_SECONDS(1));
     assert_int_equal(count_rows(r, "reader"), 1);
     takes_in(r, 2);
-    world_go_both(&r->it, PAWL_SECONDS(2));
-    assert_string_equal(happened.text, "opening(7) reply(7) ");
+    LOG_AFTER(world_go_both(&r->it, PAWL_SECONDS(2)), happened, "opening(7) reply(7) ");
     world_post_json(&r->it, "m-3", "reply",
                     "{\"number\":8}"); /* the connection is back for 2 seconds */
     world_drain(&r->it);
@@ -205,8 +198,7 @@ ON_ALL_STORES(e3_while_another_process_lives_a_reply_waits, const char *url)
     assert_int_equal(count_rows(r, "reader"), 1);
     put("m-1", "opening", "{\"number\":7}");
     takes_in(r, 1);
-    world_go_both(&r->it, PAWL_SECONDS(2));
-    assert_string_equal(happened.text, "opening(7) reply(7) ");
+    LOG_AFTER(world_go_both(&r->it, PAWL_SECONDS(2)), happened, "opening(7) reply(7) ");
     close_other(r, other);
     close_other(r, stranger);
 }
@@ -241,8 +233,7 @@ ON_ALL_STORES(e3_for_a_while_after_another_process_a_reply_waits, const char *ur
     assert_int_equal(count_rows(r, "reader"), 1);
     put("m-1", "opening", "{\"number\":7}");
     takes_in(r, 1);
-    world_go_both(&r->it, PAWL_SECONDS(2));
-    assert_string_equal(happened.text, "opening(7) reply(7) ");
+    LOG_AFTER(world_go_both(&r->it, PAWL_SECONDS(2)), happened, "opening(7) reply(7) ");
     for (int i = 0; i < 31; i++)
         world_go_both(&r->it, PAWL_SECONDS(1));
     world_post_json(&r->it, "m-3", "reply", "{\"number\":8}");
@@ -280,6 +271,5 @@ ON_STORE(e3_behind_a_death_that_was_cared_for_a_reply_waits, const char *url, "m
     assert_int_equal(count_rows(r, "reader"), 1);
     put("m-1", "opening", "{\"number\":7}");
     takes_in(r, 1);
-    world_go_both(&r->it, PAWL_SECONDS(2));
-    assert_string_equal(happened.text, "opening(7) reply(7) ");
+    LOG_AFTER(world_go_both(&r->it, PAWL_SECONDS(2)), happened, "opening(7) reply(7) ");
 }

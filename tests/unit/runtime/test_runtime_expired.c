@@ -12,7 +12,6 @@ static pawl_code answer;
 
 static pawl_code on_news(pawl_context *ctx, const news *message)
 {
-    (void)ctx;
     world_note(&seen, "news%d", message->number);
     return answer;
 }
@@ -28,9 +27,7 @@ static void post(world *it, const char *id, int32_t number, const char *expires,
     const pawl_header headers[] = {{PAWL_HEADER_EXPIRES, expires}, {NULL, NULL}};
     pawl_send_options options   = {PAWL_SEND_OPTIONS_HEAD, .id = id, .headers = headers,
                                    .due = pawl_time_add(world_now(it), after)};
-    must(pawl_sender_send(it->sender, "desk", &options, PAWL_MESSAGE(news, .number = number),
-                          world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
+    test_send(it->sender, "desk", &options, PAWL_MESSAGE(news, .number = number));
 }
 
 static const char *in_10_s(const world *it, char text[PAWL_TIME_TEXT_SIZE + 1])
@@ -51,8 +48,7 @@ ON_STORES(a_message_is_dropped_when_its_time_is_over, const char *url)
     post(it, "later", 3, text, PAWL_SECONDS(11));
     post(it, "empty", 4, "", PAWL_SECONDS(12)); /* no time: it never ends */
     world_go(it, PAWL_SECONDS(10) - 1);
-    world_go(it, PAWL_SECONDS(5));
-    assert_string_equal(seen.text, "news1 news4 ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(5)), seen, "news1 news4 ");
     assert_true(world_is_marked(it, "late"));
     assert_true(world_is_marked(it, "later"));
     assert_int_equal(world_dead(it).count, 0);
@@ -82,14 +78,11 @@ ON_STORES(a_header_that_is_no_time_makes_a_dead_letter, const char *url)
     pawl_changes changes = {PAWL__ONE_UNIT(world_now(it)), .queue_send = {&foreign, 1}};
     must(pawl_store_commit(it->store, &changes, NULL, world_error()));
     post(it, "well", 2, "2030-01-01T00:00:00Z", 0);
-    world_drain(it);
-    assert_string_equal(seen.text, "news2 ");
-    pawl_dead_rows dead = world_dead(it);
-    assert_int_equal(dead.count, 1);
-    assert_true(pawl_text_equal(dead.items[0].message.id, PAWL_TEXT("odd")));
-    assert_true(pawl_text_equal(dead.items[0].code, PAWL_TEXT("EDECODE")));
-    assert_true(
-        world_says(dead.items[0].error, "header 'pawl.expires' is not a time: expected 2026-"));
+    LOG_AFTER(world_drain(it), seen, "news2 ");
+    pawl_dead_row dead = world_dead_letter(it);
+    assert_true(pawl_text_equal(dead.message.id, PAWL_TEXT("odd")));
+    assert_true(pawl_text_equal(dead.code, PAWL_TEXT("EDECODE")));
+    assert_true(world_says(dead.error, "header 'pawl.expires' is not a time: expected 2026-"));
 }
 
 static void post_json(world *it, const char *id, const char *type, const char *body)
@@ -115,8 +108,7 @@ ON_STORES(it_is_dropped_whatever_it_is, const char *url)
     post_json(it, "unknown", "nobodys", "{}");
     post_json(it, "odd", "news", "{\"number\":\"no number\"}");
     post_json(it, "handled", "nobodys", "{}");
-    world_go(it, PAWL_SECONDS(20));
-    assert_string_equal(seen.text, "news1 ");
+    LOG_AFTER(world_go(it, PAWL_SECONDS(20)), seen, "news1 ");
     assert_true(world_is_marked(it, "unknown"));
     assert_true(world_is_marked(it, "odd"));
     assert_int_equal(world_dead(it).count, 0);
@@ -133,10 +125,8 @@ ON_STORES(a_retry_comes_too_late, const char *url)
         url, &application, NULL,
         &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_MINUTES(1)});
     post(it, "failed", 1, in_10_s(it, text), 0);
-    world_drain(it);
-    assert_string_equal(seen.text, "news1 ");
-    world_go_both(it, PAWL_HOURS(1));
-    assert_string_equal(seen.text, "news1 ");
+    LOG_AFTER(world_drain(it), seen, "news1 ");
+    LOG_AFTER(world_go_both(it, PAWL_HOURS(1)), seen, "news1 ");
     assert_true(world_is_marked(it, "failed"));
     assert_int_equal(world_dead(it).count, 0);
 }

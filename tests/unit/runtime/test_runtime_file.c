@@ -13,7 +13,6 @@ static int handled;
 
 static pawl_code on_note(pawl_context *ctx, const note *message)
 {
-    (void)ctx, (void)message;
     handled++;
     return PAWL_OK;
 }
@@ -37,8 +36,7 @@ static void send_note(const char *url)
 {
     pawl_sender *sender = NULL;
     must(pawl_sender_open(url, NULL, &sender, world_error()));
-    must(pawl_sender_send(sender, "reader", NULL, PAWL_MESSAGE(note, .number = 1), world_error()));
-    must(pawl_sender_commit(sender, world_error()));
+    test_send(sender, "reader", NULL, PAWL_MESSAGE(note, .number = 1));
     pawl_sender_close(sender);
 }
 

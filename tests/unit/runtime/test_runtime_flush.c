@@ -14,8 +14,6 @@
 
 #define BATCH_TIME PAWL_MILLISECONDS(200)
 
-/* ---- The application -------------------------------------------------------- */
-
 PAWL_RECORD(card, A_NUMBER);
 PAWL_RECORD(coin, A_NUMBER);
 PAWL_RECORD(marker, A_NUMBER);
@@ -35,21 +33,18 @@ static pawl_code hand_over(pawl_context *ctx)
 
 static pawl_code on_cards(pawl_context *ctx, const card *messages, size_t count)
 {
-    (void)messages, (void)count;
     return hand_over(ctx);
 }
 PAWL_BATCH_HANDLER(on_cards, card);
 
 static pawl_code on_coins(pawl_context *ctx, const coin *messages, size_t count)
 {
-    (void)messages, (void)count;
     return hand_over(ctx);
 }
 PAWL_BATCH_HANDLER(on_coins, coin);
 
 static pawl_code on_stamps(pawl_context *ctx, const marker *messages, size_t count)
 {
-    (void)messages, (void)count;
     return hand_over(ctx);
 }
 PAWL_BATCH_HANDLER(on_stamps, marker);
@@ -97,7 +92,6 @@ static pawl_endpoint *open_timed(const char *url)
 static void use_the_time(world *it)
 {
     int64_t end = pawl__monotonic_now() + BATCH_TIME;
-    (void)it;
     while (pawl__monotonic_now() <= end)
         sched_yield();
 }
@@ -351,7 +345,6 @@ static pawl_leased_batch lease_cards(world *it, size_t count, int64_t lease)
 
 static pawl_code note_count(hook_point point, void *context)
 {
-    (void)context;
     counted += point == HOOK_BEFORE_COUNT;
     return PAWL_OK;
 }
@@ -406,7 +399,6 @@ ON_ALL_STORES(e36_partitions_are_counted_once_for_all_workers_at_a_start, const 
 
 static pawl_code lose_count(hook_point point, void *context)
 {
-    (void)context;
     return point == HOOK_BEFORE_COUNT ? PAWL_ELOST : PAWL_OK;
 }
 

@@ -61,11 +61,10 @@ ON_ALL_STORES(e15_a_worker_sleeps_until_the_next_one_is_due, const char *url)
     insert_for(store, "vans", PAWL_MILLISECONDS(1500));
     runner *it = runner_begin(&application, NULL, url, (pawl_endpoint_options){.workers = 2});
     wait_until_gone(store);
-    pawl_arena     *arena = pawl_arena_create(0);
+    pawl_arena     *arena = test_arena();
     pawl_queue_rows rows  = {.count = 0};
     must(pawl_store_queue_list(store, PAWL_TEXT("vans"), 0, arena, &rows, world_error()));
     assert_int_equal(rows.count, 1);
-    pawl_arena_destroy(arena);
     test_now(it);
     close_store(store);
 }

@@ -12,12 +12,7 @@
 
 PAWL_RECORD(tick, A_NUMBER);
 
-static pawl_code on_tick(pawl_context *ctx, const tick *message)
-{
-    (void)ctx, (void)message;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_tick, tick);
+IDLE_MESSAGE_HANDLER(on_tick, tick);
 
 static const pawl_endpoint_spec plain       = {.name     = "plain",
                                                .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_tick)})};
@@ -40,7 +35,6 @@ static struct {
 static void note_line(pawl_log_level level, const char *text, void *context)
 {
     size_t size = strlen(t.lines);
-    (void)context;
     snprintf(t.lines + size, sizeof t.lines - size, "%s: %s\n",
              level == PAWL_LOG_WARNING ? "warning" : "other", text);
 }
@@ -56,7 +50,6 @@ static void critical(void *context, const char *what, const pawl_error *error)
 
 static void end(void *context)
 {
-    (void)context;
     world_quiet();
     pawl__app_call_destroy(&t.hand);
     world_close(&t.it);
@@ -229,7 +222,6 @@ static atomic_int interrupted;
 
 static void interrupt(pawl_store *store)
 {
-    (void)store;
     atomic_fetch_add(&interrupted, 1);
 }
 

@@ -12,12 +12,7 @@
 #define SENDERS 4
 #define MESSAGES 200 /* of each sender */
 
-/* ---- The application -------------------------------------------------------- */
-
-#define COUNTER_STATE(F) \
-    F(TEXT, name)        \
-    F(INT32, count)
-PAWL_RECORD(counter_state, COUNTER_STATE);
+RECORD(counter_state, (TEXT, name), (INT32, count));
 PAWL_RECORD(bump, A_NAME);
 
 static atomic_int  handled, meddlings;
@@ -27,7 +22,6 @@ static void meddle(void);
 
 static pawl_code on_bump(pawl_context *ctx, counter_state *counter, const bump *message)
 {
-    (void)ctx, (void)message;
     counter->count++;
     if (atomic_load(&meddlings) > 0) {
         atomic_fetch_sub(&meddlings, 1);
@@ -123,7 +117,6 @@ static void wait_until(bool (*is_reached)(fixture *it, long wanted), fixture *it
 
 static bool is_busy(fixture *it, long wanted)
 {
-    (void)it;
     return locks_counted().elsewhere >= wanted;
 }
 
@@ -144,8 +137,6 @@ static int64_t monotonic(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
-
-/* ---- Tests ------------------------------------------------------------------------------ */
 
 /* Two conflicts on "a", then a stranger has it and a message waits for it. */
 static void make_hot_and_held(fixture *it)

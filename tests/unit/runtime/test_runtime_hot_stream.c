@@ -22,35 +22,18 @@
 #define BATCH 32
 #define WAIT_SECONDS 100
 
-/* ---- The application -------------------------------------------------------- */
+RECORD(put, (TEXT, box), (INT64, number));
+RECORD(ask, (TEXT, name), (INT64, number));
 
-#define PUT(F)   \
-    F(TEXT, box) \
-    F(INT64, number)
-PAWL_RECORD(put, PUT);
-#define ASK(F)    \
-    F(TEXT, name) \
-    F(INT64, number)
-PAWL_RECORD(ask, ASK);
+RECORD(was_put, (INT64, number));
+RECORD(asked, (INT64, number));
+RECORD(told, (UUID, dispatch));
 
-#define NUMBERED(F) F(INT64, number)
-PAWL_RECORD(was_put, NUMBERED);
-PAWL_RECORD(asked, NUMBERED);
-#define TOLD(F) F(UUID, dispatch)
-PAWL_RECORD(told, TOLD);
-
-#define BOX(F)      \
-    F(INT64, count) \
-    F(INT64, sum)
-PAWL_RECORD(box, BOX);
-#define ASKER(F)    \
-    F(INT64, asked) \
-    F(INT64, told)
-PAWL_RECORD(asker, ASKER);
+RECORD(box, (INT64, count), (INT64, sum));
+RECORD(asker, (INT64, asked), (INT64, told));
 
 static pawl_code on_put(pawl_context *ctx, const box *state, const put *command)
 {
-    (void)state;
     return pawl_emit(ctx, PAWL_MESSAGE(was_put, .number = command->number));
 }
 PAWL_ENTITY_HANDLER(on_put, box, put);
@@ -64,7 +47,6 @@ PAWL_APPLY(apply_put, box, was_put);
 
 static pawl_code on_ask(pawl_context *ctx, const asker *state, const ask *message)
 {
-    (void)state;
     pawl_emit(ctx, PAWL_MESSAGE(asked, .number = message->number));
     return pawl_send(ctx, "shop",
                      PAWL_MESSAGE(put, .box = PAWL_TEXT("a"), .number = message->number));
@@ -73,21 +55,18 @@ PAWL_PROCESS_HANDLER(on_ask, asker, ask);
 
 static pawl_code on_accepted(pawl_context *ctx, const asker *state, const pawl_accepted *answer)
 {
-    (void)state;
     return pawl_emit(ctx, PAWL_MESSAGE(told, .dispatch = answer->dispatch_id));
 }
 PAWL_PROCESS_HANDLER(on_accepted, asker, pawl_accepted);
 
 static void apply_asked(asker *state, const asked *event)
 {
-    (void)event;
     state->asked++;
 }
 PAWL_APPLY(apply_asked, asker, asked);
 
 static void apply_told(asker *state, const told *event)
 {
-    (void)event;
     state->told++;
 }
 PAWL_APPLY(apply_told, asker, told);
@@ -229,8 +208,6 @@ static void check_state(fixture *it, const char *name, const char *key, const ch
                             world_error()));
     assert_string_equal(data.data, wanted);
 }
-
-/* ---- Tests ---------------------------------------------------------------------- */
 
 ON_ALL_STORES(o4_many_workers_on_one_entity_put_nothing_off, const char *url)
 {

@@ -23,38 +23,26 @@
 #define MINUTES 60
 #define HOUR_SECONDS 120 /* as long as they may take on a busy machine */
 
-/* ---- The application -------------------------------------------------------- */
-
-#define ORDER_STATE(F) F(TEXT, order_id)
-PAWL_RECORD(order_state, ORDER_STATE);
-#define PLACE_ORDER(F) F(TEXT, order_id)
-PAWL_RECORD(place_order, PLACE_ORDER);
+RECORD(order_state, (TEXT, order_id));
+RECORD(place_order, (TEXT, order_id));
 PAWL_RECORD(part, A_NUMBER);
 PAWL_RECORD(line, A_NUMBER);
 static pawl_code on_place_order(pawl_context *ctx, order_state *order, const place_order *message)
 {
-    (void)order, (void)message;
     return pawl_timeout(ctx, "payment", PAWL_MINUTES(15));
 }
 PAWL_HANDLER(on_place_order, order_state, place_order);
 
-static pawl_code on_payment(pawl_context *ctx, order_state *order)
-{
-    (void)ctx, (void)order;
-    return PAWL_OK;
-}
-PAWL_TIMEOUT_HANDLER(on_payment, order_state);
+IDLE_TIMEOUT_HANDLER(on_payment, order_state);
 
 static pawl_code on_parts(pawl_context *ctx, const part *messages, size_t count)
 {
-    (void)ctx, (void)messages, (void)count;
     return PAWL_OK;
 }
 PAWL_BATCH_HANDLER(on_parts, part);
 
 static pawl_code on_lines(pawl_context *ctx, const line *messages, size_t count)
 {
-    (void)ctx, (void)messages, (void)count;
     return PAWL_OK;
 }
 PAWL_BATCH_HANDLER(on_lines, line);
@@ -192,7 +180,6 @@ static pawl_code wait_for_clock(pawl_store *store, int64_t microseconds, int wak
 static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store_options *options,
                             pawl_error *error)
 {
-    (void)url;
     return inner->open(store, inner_url, options, error);
 }
 
@@ -390,7 +377,5 @@ ON_FIXTURE(an_endpoint_with_everything_is_idle, fixture *p)
 {
     idle_within_budget(p, &(idle_case){"everything", 4, true, 48, 13});
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -29,8 +29,7 @@ ON_ALL_STORES(e27_taken_messages_are_handled_and_settled, const char *url)
     assert_string_equal(rows.items[1].message.correlation_id.data, "talk");
     takes_in(r, 1);
     takes_in(r, 0);
-    world_drain(&r->it);
-    assert_string_equal(happened.text, "note(1) note(2) note(3) ");
+    LOG_AFTER(world_drain(&r->it), happened, "note(1) note(2) note(3) ");
     assert_true(world_is_marked(&r->it, "m-3"));
 }
 
@@ -61,17 +60,13 @@ ON_STORE(a_broker_that_fails_without_a_word_is_named, const char *url, "memory")
 {
     static const char said[] = "the inbound transport does not say why (ELOST)";
     size_t            count  = 0;
-    pawl_error        error  = PAWL_ERROR_INIT;
     reading          *r      = open_reading(url, &(pawl_endpoint_options){.batch_messages = 10});
     broker.is_silent         = true;
     put("m-1", "note", "{\"number\":1}");
     broker.settles_to_fail = 1;
-    assert_int_equal(pawl__intake_step(r->inbound, 0, -1, &count, &error), PAWL_ELOST);
-    assert_string_equal(error.text, said);
-    error         = (pawl_error)PAWL_ERROR_INIT;
+    must_fail(pawl__intake_step(r->inbound, 0, -1, &count, world_error()), PAWL_ELOST, said);
     broker.breaks = true;
-    assert_int_equal(pawl__intake_step(r->inbound, 1, -1, &count, &error), PAWL_ELOST);
-    assert_string_equal(error.text, said);
+    must_fail(pawl__intake_step(r->inbound, 1, -1, &count, world_error()), PAWL_ELOST, said);
 }
 
 ON_ALL_STORES(e26_retries_and_their_delays_are_rows_of_the_store, const char *url)
@@ -85,8 +80,7 @@ ON_ALL_STORES(e26_retries_and_their_delays_are_rows_of_the_store, const char *ur
     world_drain(&r->it);
     assert_int_equal(count_settled(), 1); /* the broker is done with it */
     assert_int_equal(world_queue(&r->it, "reader").items[0].attempts, 1);
-    world_go_both(&r->it, PAWL_MINUTES(1));
-    assert_string_equal(happened.text, "note(1) ");
+    LOG_AFTER(world_go_both(&r->it, PAWL_MINUTES(1)), happened, "note(1) ");
     assert_int_equal(failures_left, 0);
 }
 
@@ -110,8 +104,7 @@ ON_ALL_STORES(e28_without_a_type_it_is_dead_at_once_and_others_go_on, const char
     put("m-3", "note", "{\"number\":3}");
     takes_in(r, 3);
     assert_int_equal(count_settled(), 3);
-    world_drain(&r->it);
-    assert_string_equal(happened.text, "note(1) note(3) ");
+    LOG_AFTER(world_drain(&r->it), happened, "note(1) note(3) ");
     assert_int_equal(world_dead(&r->it).count, 1);
     dead_says(r, 0, "m-2", "it has no type");
     assert_string_equal(world_dead(&r->it).items[0].message.body.data, "{\"number\":2}");
@@ -132,8 +125,7 @@ ON_ALL_STORES(e34_a_copy_of_a_dead_message_is_dropped, const char *url)
     put("m-3", "note", "{\"number\":3}");
     takes_in(r, 4);
     assert_int_equal(count_settled(), 6);
-    world_drain(&r->it);
-    assert_string_equal(happened.text, "note(1) note(3) ");
+    LOG_AFTER(world_drain(&r->it), happened, "note(1) note(3) ");
     assert_int_equal(world_dead(&r->it).count, 1);
     dead_says(r, 0, "m-2", "it has no type");
 }
@@ -147,8 +139,7 @@ ON_ALL_STORES(copies_in_one_take_are_one, const char *url)
     put("m-2", "", "{}")->refusal = PAWL_TEXT("it has no type either");
     takes_in(r, 4);
     assert_int_equal(count_settled(), 4);
-    world_drain(&r->it);
-    assert_string_equal(happened.text, "note(1) ");
+    LOG_AFTER(world_drain(&r->it), happened, "note(1) ");
     assert_int_equal(world_dead(&r->it).count, 1);
     dead_says(r, 0, "m-2", "it has no type");
 }
@@ -169,8 +160,7 @@ ON_ALL_STORES(e34_an_unreadable_second_one_drops_no_message_that_waits, const ch
     takes_in(r, 1);
     assert_int_equal(count_settled(), 5);
     assert_false(world_is_marked(&r->it, "m-1"));
-    world_go_both(&r->it, PAWL_MINUTES(60));
-    assert_string_equal(happened.text, "note(1) ");
+    LOG_AFTER(world_go_both(&r->it, PAWL_MINUTES(60)), happened, "note(1) ");
     dead_says(r, 0, "m-2", "it has no type");
 }
 
@@ -289,8 +279,7 @@ ON_ALL_STORES(e28_copies_of_what_was_purged_are_dropped_whatever_the_queue_is_na
             atomic_store(&gone, 0);
         }
         takes_in(r, 2);
-        world_drain(&r->it);
-        assert_string_equal(happened.text, "");
+        LOG_AFTER(world_drain(&r->it), happened, "");
         assert_int_equal(world_queue(&r->it, "reader.in").count, 0);
         pawl_dead_rows letters = world_dead(&r->it);
         assert_int_equal(letters.count, i + 1);
@@ -310,8 +299,7 @@ ON_STORES(without_an_id_each_is_handled_and_that_is_told_once, const char *url)
     takes_in(r, 2);
     takes_in(r, 1);
     world_quiet();
-    world_drain(&r->it);
-    assert_string_equal(happened.text, "note(1) note(1) note(2) ");
+    LOG_AFTER(world_drain(&r->it), happened, "note(1) note(1) note(2) ");
     assert_int_equal(warnings.count, 1);
 }
 
@@ -330,8 +318,7 @@ ON_STORES(when_the_store_is_away_nothing_is_taken, const char *url)
     assert_int_equal(count_settled(), 0);
     r->it.endpoint->settings.store = there;
     takes_in(r, 1);
-    world_drain(&r->it);
-    assert_string_equal(happened.text, "note(1) ");
+    LOG_AFTER(world_drain(&r->it), happened, "note(1) ");
 }
 
 /* ---- What a store does not take --------------------------------------------------------- */
@@ -349,8 +336,7 @@ ON_STORES(e28_a_message_that_this_store_does_not_take_is_dead_and_others_go_on, 
     takes_in(r, 3);
     r->inbound->store->ops = behind_picky;
     assert_int_equal(count_settled(), 4);
-    world_drain(&r->it);
-    assert_string_equal(happened.text, "note(0) note(1) note(3) ");
+    LOG_AFTER(world_drain(&r->it), happened, "note(0) note(1) note(3) ");
     assert_int_equal(world_dead(&r->it).count, 1);
     dead_says(r, 0, "m-2", "a packet of 9 MB: its body is left out of this dead letter, and gone");
     assert_int_equal(world_dead(&r->it).items[0].message.body.size, 0);
@@ -388,8 +374,7 @@ static void ask_for_rows(const char *url, pawl_code code)
     put("", "note", "{\"number\":2}");
     ask_before_more(r, code);
     takes_in(r, 2);
-    world_drain(&r->it);
-    assert_string_equal(happened.text, "note(1) note(2) ");
+    LOG_AFTER(world_drain(&r->it), happened, "note(1) note(2) ");
     assert_int_equal(count_settled(), 2);
     test_now(r);
     scenario_forget(inner);
@@ -415,8 +400,7 @@ ON_ALL_STORES(e27_a_full_store_is_asked_whatever_was_taken, const char *url)
     put("", "note", "{\"number\":2}");
     ask_before_more(r, PAWL_EFULL);
     takes_in(r, 2);
-    world_drain(&r->it);
-    assert_string_equal(happened.text, "note(1) note(2) ");
+    LOG_AFTER(world_drain(&r->it), happened, "note(1) note(2) ");
     put("m-3", "", "{\"number\":3}")->refusal = PAWL_TEXT("it has no type");
     ask_before_more(r, PAWL_EFULL);
     takes_in(r, 1);
@@ -463,8 +447,7 @@ ON_STORES(e27_a_store_that_is_full_behind_a_refused_row_is_asked_for_its_letter,
     assert_int_equal(r->inbound->kept.unit_count, 1);
     assert_int_equal(r->inbound->kept.dead_set.count, 1);
     takes_in(r, 3);
-    world_drain(&r->it);
-    assert_string_equal(happened.text, "note(1) note(3) ");
+    LOG_AFTER(world_drain(&r->it), happened, "note(1) note(3) ");
     assert_int_equal(world_dead(&r->it).count, 1);
     dead_says(r, 0, "m-2", "a packet of 9 MB");
 }
@@ -486,10 +469,8 @@ ON_STORES(a_program_that_steps_takes_in_by_itself, const char *url)
     assert_int_equal(broker.wake_fd, r->it.endpoint->stop_fd); /* a stop ends the wait */
     assert_int_equal(count, 1);
     assert_int_equal(count_settled(), 3);
-    world_drain(&r->it);
-    assert_string_equal(happened.text, "note(1) note(3) ");
-    world_go_both(&r->it, PAWL_SECONDS(5));
-    assert_string_equal(happened.text, "note(1) note(3) note(2) ");
+    LOG_AFTER(world_drain(&r->it), happened, "note(1) note(3) ");
+    LOG_AFTER(world_go_both(&r->it, PAWL_SECONDS(5)), happened, "note(1) note(3) note(2) ");
     test_now(r);
     assert_int_equal(broker.closes, 3); /* the test's own, the endpoint's, that of the check */
 }
@@ -567,21 +548,20 @@ TEST(a_transport_that_nobody_knows_is_refused)
 
 TEST(tables_of_intakes_are_checked)
 {
-    pawl_error       error = PAWL_ERROR_INIT;
     pawl_inbound_ops other = list;
-    assert_int_equal(pawl_inbound_register(&list, &error), PAWL_OK);
-    assert_int_equal(pawl_inbound_register(&list, &error), PAWL_OK);
-    assert_int_equal(pawl_inbound_register(&other, &error), PAWL_EDUPLICATE);
+    must(pawl_inbound_register(&list, world_error()));
+    must(pawl_inbound_register(&list, world_error()));
+    assert_int_equal(pawl_inbound_register(&other, world_error()), PAWL_EDUPLICATE);
     other.scheme   = "other";
     other.ops_size = sizeof other - 1; /* ends within an entry */
-    assert_int_equal(pawl_inbound_register(&other, &error), PAWL_ECONFIG);
+    assert_int_equal(pawl_inbound_register(&other, world_error()), PAWL_ECONFIG);
     other.ops_size = offsetof(pawl_inbound_ops, leave);
-    assert_int_equal(pawl_inbound_register(&other, &error), PAWL_ECONFIG);
+    assert_int_equal(pawl_inbound_register(&other, world_error()), PAWL_ECONFIG);
     other.ops_size = sizeof other;
     other.settle   = NULL;
-    assert_int_equal(pawl_inbound_register(&other, &error), PAWL_ECONFIG);
+    assert_int_equal(pawl_inbound_register(&other, world_error()), PAWL_ECONFIG);
     other        = list;
     other.scheme = "a:b";
-    assert_int_equal(pawl_inbound_register(&other, &error), PAWL_ECONFIG);
-    assert_int_equal(pawl_inbound_register(NULL, &error), PAWL_ECONFIG);
+    assert_int_equal(pawl_inbound_register(&other, world_error()), PAWL_ECONFIG);
+    assert_int_equal(pawl_inbound_register(NULL, world_error()), PAWL_ECONFIG);
 }

@@ -177,7 +177,6 @@ static pawl_time due_of(reading *r, const char *id)
 static pawl_code commit_nothing(pawl_store *store, const pawl_changes *changes,
                                 pawl_refusals *refused, pawl_error *error)
 {
-    (void)store, (void)changes, (void)refused;
     return pawl_error_set(error, PAWL_EFULL, "the disk is full");
 }
 

@@ -14,14 +14,8 @@
 #define KEYS 5
 #define MESSAGES 300
 
-#define TRACK(F) \
-    F(TEXT, key) \
-    F(INT64, last)
-PAWL_RECORD(track, TRACK);
-#define ENTRY(F) \
-    F(TEXT, key) \
-    F(INT64, number)
-PAWL_RECORD(entry, ENTRY);
+RECORD(track, (TEXT, key), (INT64, last));
+RECORD(entry, (TEXT, key), (INT64, number));
 
 static atomic_int handled, late, failures[MESSAGES + 1];
 static bool       dies; /* at a message in the middle */
@@ -60,10 +54,7 @@ static void send_some(const char *url, int first, int count)
     must(pawl_sender_open(url, NULL, &sender, world_error()));
     for (int i = first; i < first + count; i++) {
         char key[2] = {(char)('a' + i % KEYS), '\0'};
-        must(pawl_sender_send(sender, "desk", NULL,
-                              PAWL_MESSAGE(entry, .key = pawl_text_of(key), .number = i),
-                              world_error()));
-        must(pawl_sender_commit(sender, world_error()));
+        test_send(sender, "desk", NULL, PAWL_MESSAGE(entry, .key = pawl_text_of(key), .number = i));
     }
     pawl_sender_close(sender);
 }
@@ -268,7 +259,6 @@ ON_STORES(e27_the_lease_is_kept_while_a_long_queue_is_read, const char *url)
 static pawl_code lose_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t time,
                            bool *is_ours, pawl_error *error)
 {
-    (void)store, (void)name, (void)now, (void)time, (void)is_ours;
     return pawl_error_set(error, PAWL_ELOST, "the connection is lost");
 }
 

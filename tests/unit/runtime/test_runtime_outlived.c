@@ -14,15 +14,9 @@
 
 #define NUMBERS 8
 
-/* ---- The application -------------------------------------------------------------- */
-
-#define TASK(F)      \
-    F(INT32, number) \
-    F(INT32, bucket)
-PAWL_RECORD(task, TASK);
+RECORD(task, (INT32, number), (INT32, bucket));
 PAWL_RECORD(job, A_NUMBER);
-#define BOOK(F) F(INT32, number) F(INT32, rings)
-PAWL_RECORD(book, BOOK);
+RECORD(book, (INT32, number), (INT32, rings));
 PAWL_RECORD(item, A_NUMBER);
 
 static struct {
@@ -96,7 +90,6 @@ static pawl_code run_slowly(int number)
 
 static pawl_code on_task(pawl_context *ctx, const task *message)
 {
-    (void)ctx;
     return run_slowly(message->number);
 }
 PAWL_MESSAGE_HANDLER(on_task, task);
@@ -111,7 +104,6 @@ PAWL_HANDLER(on_job, book, job);
 
 static pawl_code on_bell(pawl_context *ctx, book *state)
 {
-    (void)ctx;
     state->rings++;
     return run_slowly(state->number);
 }
@@ -119,7 +111,6 @@ PAWL_TIMEOUT_HANDLER(on_bell, book);
 
 static pawl_code on_items(pawl_context *ctx, const item *messages, size_t count)
 {
-    (void)ctx, (void)count;
     return run_slowly(messages[0].number);
 }
 PAWL_BATCH_HANDLER(on_items, item);
@@ -137,7 +128,6 @@ static const pawl_application   application = APPLICATION("outlived", &works);
 
 static void end(void *context)
 {
-    (void)context;
     fault_plan_set(NULL);
     hook_set(NULL, NULL);
     world_close(&t.it);
@@ -209,13 +199,12 @@ ON_ALL_STORES(a_run_that_outlives_its_session_counts_as_an_attempt, const char *
     assert_int_equal(t.runs[2], 1); /* the second claim did not run it */
     for (int i = 1; i <= 5; i++)
         assert_in_range(t.runs[i], 1, 2);
-    pawl_queue_rows left = world_queue(&t.it, "works");
-    assert_int_equal(left.count, 1);
-    assert_true(world_says(left.items[0].message.id, "t-2"));
-    assert_int_equal(left.items[0].attempts, 1);
-    assert_true(world_says(left.items[0].history, "handler on_task ran for 65.0 s"));
-    assert_true(world_says(left.items[0].history, "claim did not last"));
-    assert_true(world_says(left.items[0].history, "ELOST"));
+    pawl_queue_row left = world_queue_row(&t.it, "works");
+    assert_true(world_says(left.message.id, "t-2"));
+    assert_int_equal(left.attempts, 1);
+    assert_true(world_says(left.history, "handler on_task ran for 65.0 s"));
+    assert_true(world_says(left.history, "claim did not last"));
+    assert_true(world_says(left.history, "ELOST"));
     assert_int_equal(gate_said("claim did not last so long: "), 2); /* and the retry */
     assert_int_equal(gate_said("counts as a failed attempt"), 1);
     for (int i = 1; i <= 5; i++)
@@ -384,7 +373,6 @@ ON_ALL_STORES(a_lost_row_lock_is_not_logged, const char *url)
 
 static pawl_code wait_in_vain(hook_point point, void *context)
 {
-    (void)context;
     return point == HOOK_BEFORE_COMMIT && t.runs[1] > 0 && t.waits-- > 0 ? PAWL_ETIMEOUT : PAWL_OK;
 }
 
@@ -526,9 +514,7 @@ ON_STORES(a_timeout_and_a_flush_count_their_attempts, const char *url)
     assert_int_equal(drain(), 0);
     assert_int_equal(go(PAWL_MINUTES(1)), 1);
     assert_int_equal(t.runs[1], 1);
-    pawl_timeout_rows rows = world_timeouts(&t.it);
-    assert_int_equal(rows.count, 1);
-    assert_int_equal(rows.items[0].attempts, 1);
+    assert_int_equal(world_timeout(&t.it).attempts, 1);
     t.loses[1] = false;
     assert_int_equal(go(PAWL_MINUTES(1)), 0);
     assert_int_equal(t.runs[1], 2);
@@ -575,9 +561,7 @@ TESTS(the_session_ends_when_a_handler_takes_too_long, const char *url,
         post(i);
     (void)drain(); /* a session is found lost at the commit, or before it, and the claims with it */
     assert_int_equal(t.runs[2], 1);
-    pawl_dead_rows dead = world_dead(&t.it);
-    assert_int_equal(dead.count, 1);
-    assert_true(world_says(dead.items[0].error, "(handler-time-max is "));
+    assert_true(world_says(world_dead_letter(&t.it).error, "(handler-time-max is "));
     assert_int_equal(world_queue(&t.it, "works").count, 0);
     assert_true(world_is_marked(&t.it, "t-1"));
     assert_true(world_is_marked(&t.it, "t-3"));

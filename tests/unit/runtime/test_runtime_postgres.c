@@ -11,24 +11,18 @@
 #include "pawl/store_alarm.h"
 #include "support/thread.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define ORDER_STATE(F) F(TEXT, order_id)
-PAWL_RECORD(order_state, ORDER_STATE);
-#define PLACE_ORDER(F) F(TEXT, order_id)
-PAWL_RECORD(place_order, PLACE_ORDER);
+RECORD(order_state, (TEXT, order_id));
+RECORD(place_order, (TEXT, order_id));
 static atomic_int payments;
 
 static pawl_code on_place_order(pawl_context *ctx, order_state *order, const place_order *message)
 {
-    (void)order, (void)message;
     return pawl_timeout(ctx, "payment", PAWL_MILLISECONDS(300));
 }
 PAWL_HANDLER(on_place_order, order_state, place_order);
 
 static pawl_code on_payment(pawl_context *ctx, order_state *order)
 {
-    (void)ctx, (void)order;
     atomic_fetch_add(&payments, 1);
     return PAWL_OK;
 }
@@ -95,7 +89,6 @@ static atomic_int delivered;
 static pawl_code take(pawl_transport *transport, pawl_delivery *items, size_t count,
                       pawl_arena *arena, pawl_error *error)
 {
-    (void)transport, (void)arena, (void)error;
     for (size_t i = 0; i < count; i++)
         items[i].outcome = PAWL_ATTEMPT_SUCCESS;
     atomic_fetch_add(&delivered, (int)count);
@@ -140,7 +133,6 @@ ON_FIXTURE(o21_a_lost_notification_delays_until_the_next_look, fixture *p)
 static pawl_code refuse(pawl_transport *transport, pawl_delivery *items, size_t count,
                         pawl_arena *arena, pawl_error *error)
 {
-    (void)transport, (void)items, (void)count, (void)arena;
     return pawl_error_set(error, PAWL_EUNREACHABLE, "nobody is there");
 }
 
@@ -249,7 +241,5 @@ ON_FIXTURE(behind_a_pooler_workers_poll, fixture *p)
         wait_for_count(&ping_count, i);
     }
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

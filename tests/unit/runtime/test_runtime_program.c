@@ -6,12 +6,7 @@
 
 PAWL_RECORD(tick, A_NUMBER);
 
-static pawl_code on_tick(pawl_context *ctx, const tick *message)
-{
-    (void)ctx, (void)message;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_tick, tick);
+IDLE_MESSAGE_HANDLER(on_tick, tick);
 
 static const pawl_endpoint_spec plain = {.name     = "plain",
                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_tick)})};

@@ -8,14 +8,12 @@
 #include "pawl/test.h"
 #include "runtime/runtime.h"
 
-#define JOB(F) F(INT64, n)
-PAWL_RECORD(job, JOB);
+RECORD(job, (INT64, n));
 
 static int runs;
 
 static pawl_code on_job(pawl_context *ctx, const job *message)
 {
-    (void)message;
     runs++;
     return pawl_fail(ctx, PAWL_EUNREACHABLE, "away");
 }

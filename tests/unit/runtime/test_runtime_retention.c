@@ -29,7 +29,6 @@ static size_t heard;
 static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t count,
                       pawl_arena *arena, pawl_error *error)
 {
-    (void)transport, (void)items, (void)arena, (void)error;
     heard += count;
     return PAWL_OK;
 }
@@ -64,7 +63,6 @@ static const pawl_store_ops *swept;
 static pawl_code open_memory(pawl_store *store, const char *url, const pawl_store_options *options,
                              pawl_error *error)
 {
-    (void)url;
     return swept->open(store, "memory:swept", options, error);
 }
 
@@ -130,7 +128,6 @@ static pawl_code count_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t
 static pawl_code open_waiting_long(pawl_store *store, const char *url,
                                    const pawl_store_options *options, pawl_error *error)
 {
-    (void)url;
     store->waits_long = true;
     return swept->open(store, "memory:turns", options, error);
 }
@@ -241,8 +238,7 @@ TEST(e34_a_sweep_goes_on_where_the_last_one_ended)
                                                      .body         = PAWL_TEXT("{}"),
                                                      .at = i < COUNT - 1 ? now : now - PAWL_DAYS(31)}};
     }
-    pawl_changes set = {
-        .now = now, .unit_count = 1, .group_count = 1, .event_append = {events, COUNT}};
+    pawl_changes set = {.now = now, ONE_UNIT, .event_append = {events, COUNT}};
     must(pawl_store_commit(it->store, &set, NULL, world_error()));
     for (int i = 0; i < 3; i++)
         world_go_machine(it, PAWL_MINUTES(1));
@@ -256,7 +252,6 @@ static int charged;
 
 static pawl_code on_charge(pawl_context *ctx, const call *message)
 {
-    (void)ctx, (void)message;
     charged++;
     return PAWL_OK;
 }
@@ -476,9 +471,7 @@ static pawl_sweep asked;
 static pawl_code tell_time(pawl_store *store, const pawl_diagnosis *what, pawl_arena *arena,
                            pawl_finding_rows *rows, pawl_error *error)
 {
-    (void)store;
     static pawl_finding found = {.name = PAWL_TEXT_INIT("clock")};
-    (void)arena;
     assert_true(what->is_brief && what->is_time);
     if (server == 0)
         return pawl_error_set(error, PAWL_EUNSUPPORTED, "no diagnosis");

@@ -6,16 +6,11 @@
 #include "support/native.h"
 #include "support/world.h"
 
-#define ORDER_STATE(F) \
-    F(TEXT, order_id)  \
-    F(INT32, count)
-PAWL_RECORD(order_state, ORDER_STATE);
+RECORD(order_state, (TEXT, order_id), (INT32, count));
 #define PLACE(F) F(TEXT, order_id)
 PAWL_RECORD(place, PLACE);
-#define PAY(F) F(TEXT, order_id)
-PAWL_RECORD(pay, PAY);
-#define HAPPENED(F) F(TEXT, what)
-PAWL_RECORD(happened, HAPPENED);
+RECORD(pay, (TEXT, order_id));
+RECORD(happened, (TEXT, what));
 #define BROKE(F) F(TEXT, what)
 PAWL_RECORD_WITH(broke, BROKE, .base = PAWL_RECORD_OF(happened));
 PAWL_RECORD(job, A_NAME);
@@ -29,7 +24,6 @@ static world_log seen;
 
 static pawl_code on_place(pawl_context *ctx, order_state *order, const place *message)
 {
-    (void)ctx, (void)message;
     order->count++;
     return PAWL_OK;
 }
@@ -37,7 +31,6 @@ PAWL_HANDLER(on_place, order_state, place);
 
 static pawl_code on_pay(pawl_context *ctx, order_state *order, const pay *message)
 {
-    (void)ctx, (void)message;
     order->count += 10;
     return PAWL_OK;
 }
@@ -45,7 +38,6 @@ PAWL_HANDLER(on_pay, order_state, pay);
 
 static pawl_code on_happened(pawl_context *ctx, const happened *message)
 {
-    (void)ctx;
     world_note(&seen, "happened(%.*s)", PAWL_TEXT_ARGS(message->what));
     return PAWL_OK;
 }
@@ -53,18 +45,12 @@ PAWL_MESSAGE_HANDLER(on_happened, happened);
 
 static pawl_code on_job(pawl_context *ctx, const job *message)
 {
-    (void)ctx;
     world_note(&seen, "job(%.*s)", PAWL_TEXT_ARGS(message->name));
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_job, job);
 
-static pawl_code on_mend(pawl_context *ctx, const mend *message)
-{
-    (void)ctx, (void)message;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_mend, mend);
+IDLE_MESSAGE_HANDLER(on_mend, mend);
 
 static const pawl_saga order_saga =
     SAGA_OF("Order", order_state, "order_id",
@@ -97,14 +83,11 @@ ON_ALL_STORES(all_or_none, const char *url)
     assert_int_equal(world_queue(it, "audit").count, 0);
     must(pawl_sender_commit(it->sender, world_error()));
     assert_int_equal(world_queue(it, "audit").count, 2);
-    world_drain(it);
-    assert_string_equal(seen.text, "job(1) job(2) ");
+    LOG_AFTER(world_drain(it), seen, "job(1) job(2) ");
 
     const pawl_send_options below_zero = {PAWL_SEND_OPTIONS_HEAD, .delay = -PAWL_HOURS(1)};
     pawl_time               before     = pawl_clock_now(NULL);
-    must(pawl_sender_send(it->sender, "later", &below_zero,
-                          PAWL_MESSAGE(job, .name = PAWL_TEXT("4")), world_error()));
-    must(pawl_sender_commit(it->sender, world_error()));
+    test_send(it->sender, "later", &below_zero, PAWL_MESSAGE(job, .name = PAWL_TEXT("4")));
     assert_true(world_queue(it, "later").items[0].due >= before);
 
     /* Messages that are not committed are dropped. */
@@ -139,8 +122,7 @@ ON_ALL_STORES(what_is_cleared_is_not_sent, const char *url)
     must(pawl_sender_commit(it->sender, world_error()));
     collect(it, "4");
     must(pawl_sender_commit(it->sender, world_error()));
-    world_drain(it);
-    assert_string_equal(seen.text, "job(2) job(3) job(4) ");
+    LOG_AFTER(world_drain(it), seen, "job(2) job(3) job(4) ");
 }
 
 ON_ALL_STORES(a_message_id_is_stored_once, const char *url)
@@ -153,32 +135,28 @@ ON_ALL_STORES(a_message_id_is_stored_once, const char *url)
 
 ON_ALL_STORES(bad_input_is_refused_at_the_call, const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    char       name[300];
-    world     *it = open_world(url, "audit");
+    char   name[300];
+    world *it = open_world(url, "audit");
     memset(name, 'n', sizeof name);
     name[sizeof name - 1] = '\0';
     assert_int_equal(pawl_sender_send(it->sender, name, &at_start,
-                                      PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error),
+                                      PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), world_error()),
                      PAWL_ELIMIT);
     assert_int_equal(pawl_sender_send(it->sender, "", &at_start,
-                                      PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error),
+                                      PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), world_error()),
                      PAWL_EINVAL);
-    assert_int_equal(pawl_sender_send(it->sender, "audit", &at_start,
-                                      PAWL_MESSAGE(job, .name = PAWL_TEXT("\xff")), &error),
-                     PAWL_EINVAL);
-    assert_true(world_says(pawl_text_of(error.text), "message job: name"));
+    must_fail_with(pawl_sender_send(it->sender, "audit", &at_start,
+                                    PAWL_MESSAGE(job, .name = PAWL_TEXT("\xff")), world_error()),
+                   PAWL_EINVAL, "message job: name");
     const pawl_send_options in_seconds = {PAWL_SEND_OPTIONS_HEAD, .due = 1700000900};
-    assert_int_equal(pawl_sender_send(it->sender, "audit", &in_seconds,
-                                      PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error),
-                     PAWL_EINVAL);
-    assert_true(world_says(pawl_text_of(error.text), "the due time of a message is at 1970-01-01"));
-    assert_int_equal(pawl_sender_send_json(it->sender, "audit", &at_start, "job",
-                                           PAWL_TEXT("{\"name\":"), &error),
-                     PAWL_EINVAL);
-    assert_true(world_says(pawl_text_of(error.text), "message job: invalid JSON at byte 8 of 8"));
+    must_fail_with(pawl_sender_send(it->sender, "audit", &in_seconds,
+                                    PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), world_error()),
+                   PAWL_EINVAL, "the due time of a message is at 1970-01-01");
+    must_fail_with(pawl_sender_send_json(it->sender, "audit", &at_start, "job",
+                                         PAWL_TEXT("{\"name\":"), world_error()),
+                   PAWL_EINVAL, "message job: invalid JSON at byte 8 of 8");
     assert_int_equal(
-        pawl_sender_send_json(it->sender, "audit", &at_start, "job", PAWL_TEXT(""), &error),
+        pawl_sender_send_json(it->sender, "audit", &at_start, "job", PAWL_TEXT(""), world_error()),
         PAWL_EINVAL);
     /* The good ones of the same sender still go. */
     world_post(it, NULL, PAWL_MESSAGE(job, .name = PAWL_TEXT("good")));
@@ -187,16 +165,14 @@ ON_ALL_STORES(bad_input_is_refused_at_the_call, const char *url)
 
 ON_ALL_STORES(start_finds_the_queue, const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world     *it    = open_world(url, "shop");
+    world *it = open_world(url, "shop");
     must(pawl_sender_start(it->sender, &application, &at_start,
                            PAWL_MESSAGE(place, .order_id = PAWL_TEXT("o1")), world_error()));
     must(pawl_sender_start(it->sender, &application, &at_start,
                            PAWL_MESSAGE(job, .name = PAWL_TEXT("j")), world_error()));
-    assert_int_equal(pawl_sender_start(it->sender, &application, &at_start,
-                                       PAWL_MESSAGE(pay, .order_id = PAWL_TEXT("o1")), &error),
-                     PAWL_ENOTFOUND);
-    assert_true(world_says(pawl_text_of(error.text), "message pay starts no saga"));
+    must_fail_with(pawl_sender_start(it->sender, &application, &at_start,
+                                     PAWL_MESSAGE(pay, .order_id = PAWL_TEXT("o1")), world_error()),
+                   PAWL_ENOTFOUND, "message pay starts no saga");
     must(pawl_sender_commit(it->sender, world_error()));
     assert_int_equal(world_queue(it, "shop.in").count, 1);
     assert_int_equal(world_queue(it, "audit").count, 1);
@@ -231,8 +207,7 @@ ON_ALL_STORES(publish_reaches_subscribers_of_base_types, const char *url)
                              PAWL_MESSAGE(pay, .order_id = PAWL_TEXT("nobody cares")),
                              world_error()));
     must(pawl_sender_commit(it->sender, world_error()));
-    world_drain(it);
-    assert_string_equal(seen.text, "happened(window) ");
+    LOG_AFTER(world_drain(it), seen, "happened(window) ");
 }
 
 static void subscribe(world *it, const char *queue)
@@ -315,8 +290,7 @@ ON_SQL_STORES(enlisted_messages_commit_and_roll_back_with_the_caller, const char
     assert_int_equal(world_queue(it, "audit").count, 2);
     assert_int_equal(world_queue(it, "shop.in").count, 1);
     expect_same(it, "left", "right");
-    world_drain(it);
-    assert_string_equal(seen.text, "job(mine) happened(it) ");
+    LOG_AFTER(world_drain(it), seen, "job(mine) happened(it) ");
     native_close(url, native);
 }
 

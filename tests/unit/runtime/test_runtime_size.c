@@ -17,7 +17,6 @@ static size_t in_use, in_use_most;
 
 static void *resize_counted(void *memory, size_t size, void *context)
 {
-    (void)context;
     in_use -= memory != NULL ? malloc_usable_size(memory) : 0;
     if (size == 0) {
         free(memory);
@@ -32,21 +31,15 @@ static void *resize_counted(void *memory, size_t size, void *context)
 
 static const pawl_allocator counted = {resize_counted, NULL};
 
-/* ---- The application ----------------------------------------------------------------- */
-
-#define PAGE(F) F(TEXT, book_id) F(INT32, number) F(TEXT, text)
-PAWL_RECORD(page, PAGE);
-#define NOTE(F) F(TEXT, book_id)
-PAWL_RECORD(note, NOTE);
-#define BOOK(F) F(TEXT, book_id)
-PAWL_RECORD(book, BOOK);
+RECORD(page, (TEXT, book_id), (INT32, number), (TEXT, text));
+RECORD(note, (TEXT, book_id));
+RECORD(book, (TEXT, book_id));
 
 static world_log said;
 static bool      is_away; /* pages fail, and are tried again later */
 
 static pawl_code on_page(pawl_context *ctx, book *state, const page *message)
 {
-    (void)state;
     if (is_away)
         return pawl_fail(ctx, PAWL_EUNREACHABLE, "away");
     if (message->number >= 0) /* the log has no room for thousands */
@@ -55,16 +48,10 @@ static pawl_code on_page(pawl_context *ctx, book *state, const page *message)
 }
 PAWL_HANDLER(on_page, book, page);
 
-static pawl_code on_note(pawl_context *ctx, book *state, const note *message)
-{
-    (void)ctx, (void)state, (void)message;
-    return PAWL_OK;
-}
-PAWL_HANDLER(on_note, book, note);
+IDLE_HANDLER(on_note, book, note);
 
 static pawl_code on_reading(pawl_context *ctx, book *state)
 {
-    (void)ctx, (void)state;
     world_note(&said, "late");
     return PAWL_OK;
 }
@@ -97,8 +84,6 @@ static void post_page(world *it, int number, size_t size)
     world_post_at(it, NULL, world_now(it) + PAWL_SECONDS(number), PAWL_MESSAGE_OF(page, &message));
     free(text);
 }
-
-/* ---- Tests ---------------------------------------------------------------------------- */
 
 ON_ALL_STORES(large_messages_are_read_some_at_a_time, const char *url)
 {

@@ -12,15 +12,13 @@
 
 #define NUMBERS 3
 
-#define TASK(F) F(INT32, number) F(INT32, seconds)
-PAWL_RECORD(task, TASK);
+RECORD(task, (INT32, number), (INT32, seconds));
 
 static atomic_int runs[NUMBERS];
 static atomic_int ended;
 
 static pawl_code on_task(pawl_context *ctx, const task *message)
 {
-    (void)ctx;
     atomic_fetch_add(&runs[message->number], 1);
     (void)sleep((unsigned)message->seconds);
     atomic_fetch_add(&ended, 1);

@@ -8,8 +8,6 @@
  */
 #include "support/gate.h"
 
-/* ---- The application -------------------------------------------------------------- */
-
 PAWL_RECORD(stubborn, A_NUMBER);
 PAWL_RECORD(done_note, A_NUMBER);
 PAWL_RECORD(latch, A_NUMBER);
@@ -51,7 +49,6 @@ PAWL_MESSAGE_HANDLER(on_own, own);
 
 static pawl_code on_latch(pawl_context *ctx, latch *state, const latch *message)
 {
-    (void)ctx, (void)message;
     state->number++;
     gate_pass();
     return PAWL_OK;
@@ -66,36 +63,27 @@ PAWL_MESSAGE_HANDLER(on_abroad, abroad);
 
 static pawl_code at_commit(pawl_context *ctx, void *data)
 {
-    (void)ctx, (void)data;
     gate_pass();
     return PAWL_OK;
 }
 
 static pawl_code on_watched(pawl_context *ctx, const watched *message)
 {
-    (void)message;
     return pawl_before_commit(ctx, at_commit, NULL);
 }
 PAWL_MESSAGE_HANDLER(on_watched, watched);
 
 static pawl_code on_pile(pawl_context *ctx, const pile *messages, size_t count)
 {
-    (void)ctx, (void)messages, (void)count;
     gate_pass();
     return PAWL_OK;
 }
 PAWL_BATCH_HANDLER(on_pile, pile);
 
-static pawl_code on_found(pawl_context *ctx, latch *state, const found *message)
-{
-    (void)ctx, (void)state, (void)message;
-    return PAWL_OK;
-}
-PAWL_HANDLER(on_found, latch, found);
+IDLE_HANDLER(on_found, latch, found);
 
 static pawl_code find(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx, (void)message;
     *id = (pawl_saga_id){{{0}}};
     gate_pass();
     return PAWL_OK;
@@ -104,7 +92,6 @@ static pawl_code find(pawl_context *ctx, const void *message, pawl_saga_id *id)
 /* Of messages of one type. */
 static pawl_code before(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)ctx, (void)context;
     if (strcmp(message->id.data, "filtered") == 0)
         gate_pass();
     return PAWL_OK;
@@ -112,7 +99,6 @@ static pawl_code before(pawl_context *ctx, const pawl_message *message, void *co
 
 static pawl_code after(pawl_context *ctx, const pawl_message *message, void *context)
 {
-    (void)ctx, (void)message, (void)context;
     atomic_fetch_add(&after_calls, 1);
     return PAWL_OK;
 }
@@ -406,7 +392,6 @@ static atomic_int delivered, closed;
 static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)
 {
-    (void)transport, (void)arena, (void)error;
     gate_pass();
     for (size_t i = 0; i < count; i++)
         items[i].outcome = PAWL_ATTEMPT_SUCCESS;
@@ -416,7 +401,6 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
 
 static void close_transport(pawl_transport *transport)
 {
-    (void)transport;
     atomic_fetch_add(&closed, 1);
 }
 
@@ -503,7 +487,6 @@ static fixture *stepped;
 
 static pawl_code step_slowly(pawl_context *ctx, const stubborn *message)
 {
-    (void)ctx, (void)message;
     pass(stepped, PAWL_SECONDS(11));
     return PAWL_OK;
 }

@@ -15,17 +15,11 @@
 #define MESSAGES 120 /* of each sender */
 #define COUNTERS 7
 
-/* ---- The application -------------------------------------------------------- */
-
-#define COUNTER_STATE(F) \
-    F(INT32, number)     \
-    F(INT32, count)
-PAWL_RECORD(counter_state, COUNTER_STATE);
+RECORD(counter_state, (INT32, number), (INT32, count));
 PAWL_RECORD(count_up, A_NUMBER);
 PAWL_RECORD(part, A_NUMBER);
 PAWL_RECORD(slow, A_NUMBER);
-#define FORWARD(F) F(TEXT, to)
-PAWL_RECORD(forward, FORWARD);
+RECORD(forward, (TEXT, to));
 PAWL_RECORD(alarm_set, A_NUMBER);
 
 static atomic_int handled, flushes, odd_flushes, started;
@@ -54,7 +48,6 @@ static void ask(pawl_endpoint *endpoint)
 
 static pawl_code on_count_up(pawl_context *ctx, counter_state *counter, const count_up *message)
 {
-    (void)message;
     counter->count++;
     if (atomic_load(&asked) != NULL && counter->count % 10 == 1)
         ask(atomic_load(&asked));
@@ -64,14 +57,12 @@ PAWL_HANDLER(on_count_up, counter_state, count_up);
 
 static pawl_code on_alarm(pawl_context *ctx, counter_state *counter, const alarm_set *message)
 {
-    (void)counter, (void)message;
     return pawl_timeout(ctx, "ring", PAWL_MILLISECONDS(5));
 }
 PAWL_HANDLER(on_alarm, counter_state, alarm_set);
 
 static pawl_code on_ring(pawl_context *ctx, counter_state *counter)
 {
-    (void)ctx;
     counter->count += 1000;
     atomic_fetch_add(&handled, 1);
     return PAWL_OK;
@@ -80,7 +71,6 @@ PAWL_TIMEOUT_HANDLER(on_ring, counter_state);
 
 static pawl_code on_parts(pawl_context *ctx, const part *messages, size_t count)
 {
-    (void)ctx, (void)messages;
     atomic_fetch_add(&flushes, 1);
     atomic_fetch_add(&odd_flushes, count != 50);
     return PAWL_OK;
@@ -112,7 +102,6 @@ static pawl_endpoint *stepped; /* whose handler calls it */
 static pawl_code on_slow(pawl_context *ctx, const slow *message)
 {
     struct timespec moment = {0, 1000000};
-    (void)message;
     if (stepped != NULL) {
         expect_in_use(stepped);
         return PAWL_OK;
@@ -169,18 +158,12 @@ typedef struct looker {
 
 static void open_looker(looker *it, const char *url)
 {
-    must(pawl_store_open(url, NULL, &it->store, world_error()));
-    it->arena = pawl_arena_create(0);
+    it->store = test_open(url);
+    it->arena = test_arena();
     atomic_store(&handled, 0);
     atomic_store(&flushes, 0);
     atomic_store(&odd_flushes, 0);
     atomic_store(&started, 0);
-}
-
-static void close_looker(looker *it)
-{
-    pawl_arena_destroy(it->arena);
-    pawl_store_close(it->store);
 }
 
 static int64_t queued(looker *it, const char *queue)
@@ -263,8 +246,6 @@ static void send_from_threads(const char *url, const char *queue, bool is_part)
     }
 }
 
-/* ---- Tests ---------------------------------------------------------------------------------- */
-
 static void handle_all(const char *url, int batch)
 {
     runner it;
@@ -287,7 +268,6 @@ static void handle_all(const char *url, int batch)
     }
     assert_int_equal(sum, SENDERS * MESSAGES);
     runner_destroy(&it);
-    close_looker(&look);
 }
 
 ON_ALL_STORES(all_messages_are_handled_once, const char *url)
@@ -305,7 +285,6 @@ static void *ask_on(void *argument)
 {
     const struct timespec moment = {0, 2000000};
     pawl_endpoint        *endpoint;
-    (void)argument;
     while ((endpoint = atomic_load(&asked)) != NULL) {
         ask(endpoint);
         nanosleep(&moment, NULL);
@@ -335,7 +314,6 @@ ON_ALL_STORES(an_endpoint_is_asked_while_it_runs, const char *url)
     assert_int_equal(atomic_load(&failed), 0);
     assert_true(atomic_load(&answered) >= COUNTERS);
     runner_close(&it);
-    close_looker(&look);
 }
 
 static bool claims_ahead(const char *url, pawl_endpoint_options options)
@@ -383,7 +361,6 @@ ON_ALL_STORES(e36_flushes_of_fifty_whoever_adds, const char *url)
     assert_int_equal(atomic_load(&flushes), 8);
     assert_int_equal(atomic_load(&odd_flushes), 0);
     runner_close(&it);
-    close_looker(&look);
     pawl_clock_destroy(machine);
 }
 
@@ -404,7 +381,6 @@ ON_ALL_STORES(a_message_wakes_a_sleeping_worker, const char *url)
     }
     pawl_sender_close(sender);
     runner_close(&it);
-    close_looker(&look);
 }
 
 ON_ALL_STORES(a_timeout_wakes_a_sleeping_worker, const char *url)
@@ -421,7 +397,6 @@ ON_ALL_STORES(a_timeout_wakes_a_sleeping_worker, const char *url)
     wait_for_count(&handled, 1);
     pawl_sender_close(sender);
     runner_close(&it);
-    close_looker(&look);
 }
 
 ON_ALL_STORES(an_endpoint_is_run_or_stepped_by_one_call_at_a_time, const char *url)
@@ -475,7 +450,6 @@ ON_ALL_STORES(e29_stop_is_graceful_and_prompt, const char *url)
     assert_int_equal(queued(&look, "counting"), 0);
     assert_int_equal(test_stats(look.store, look.arena).counters.messages, 1);
     assert_int_equal(test_stats(look.store, look.arena).workers, 0);
-    close_looker(&look);
 }
 
 ON_ALL_STORES(two_endpoints_in_one_process, const char *url)
@@ -496,7 +470,6 @@ ON_ALL_STORES(two_endpoints_in_one_process, const char *url)
     runner_close(&other);
     runner_close(&it);
     assert_int_equal(test_stats(look.store, look.arena).counters.messages, 40);
-    close_looker(&look);
 }
 
 static bool has_pulse(pawl_endpoint *endpoint)
@@ -533,8 +506,7 @@ ON_ALL_STORES(the_service_delivers_to_another_store, const char *url)
         patience_wait(&left, "the thread that watches beats");
     runner_close(&receiver);
     runner_close(&it);
-    close_looker(&far);
-    close_looker(&look);
+    test_now(far.store);
     scenario_forget(target);
 }
 
@@ -567,6 +539,6 @@ ON_STORES(a_row_of_the_outbox_wakes_the_service, const char *url)
     pawl_sender_close(sender);
     runner_close(&it);
     pawl_clock_destroy(still);
-    close_looker(&far);
+    test_now(far.store);
     scenario_forget(target);
 }

@@ -14,14 +14,9 @@ static world    *marks; /* on_news of "twin" lets another worker handle it meanw
 /* As the commit of another worker that handled the message. */
 static void mark(world *it, pawl_text id)
 {
-    pawl_inbox_entry entry   = {.endpoint   = PAWL_TEXT("desk"),
-                                .message_id = id,
-                                .outcome    = PAWL_INBOX_HANDLED,
-                                .at         = WORLD_START};
-    pawl_changes     changes = {
-            .unit_count = 1, .group_count = 1, .now = WORLD_START, .inbox_entry = {&entry, 1}};
     marks = NULL;
-    must(pawl_store_commit(it->store, &changes, NULL, world_error()));
+    MUST_COMMIT(it->store, inbox_entry, WORLD_START, .endpoint = PAWL_TEXT("desk"),
+                .message_id = id, .outcome = PAWL_INBOX_HANDLED, .at = WORLD_START);
 }
 
 static pawl_code on_news(pawl_context *ctx, const news *message)
@@ -113,8 +108,7 @@ static void expect_letters(const char *url)
         post(it, id, (int32_t)i + 1);
         set(url, i);
     }
-    world_drain(it);
-    assert_string_equal(seen.text, "news1 news2 news3 news4 news5 news6 ");
+    LOG_AFTER(world_drain(it), seen, "news1 news2 news3 news4 news5 news6 ");
     assert_int_equal(world_queue(it, "desk").count, 0);
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, CASES);
@@ -142,14 +136,11 @@ ON_STORE(a_body_that_no_dead_letter_has_is_left_out, const char *url, "sqlite")
     native_exec(
         url,
         "update {pawl_queue} set \"Body\" = hex(zeroblob(8388609)) where \"MessageId\" = 'large'");
-    world_drain(it);
-    assert_string_equal(seen.text, "news1 ");
-    pawl_dead_rows dead = world_dead(it);
-    assert_int_equal(dead.count, 1);
-    assert_true(pawl_text_equal(dead.items[0].message.id, PAWL_TEXT("large")));
-    assert_int_equal(dead.items[0].message.body.size, 0);
-    assert_true(
-        world_says(dead.items[0].error, "its body has 16777218 bytes, the limit is 16777216"));
+    LOG_AFTER(world_drain(it), seen, "news1 ");
+    pawl_dead_row dead = world_dead_letter(it);
+    assert_true(pawl_text_equal(dead.message.id, PAWL_TEXT("large")));
+    assert_int_equal(dead.message.body.size, 0);
+    assert_true(world_says(dead.error, "its body has 16777218 bytes, the limit is 16777216"));
 }
 
 /* Handlers fail, or the body has no number. A message with a crash runs in isolation, which reads its history. */
@@ -167,8 +158,7 @@ ON_STORE(an_overlong_history_is_begun_anew, const char *url, "sqlite")
                      "\"History\" = hex(zeroblob(9000000)) where \"MessageId\" = 'crashed'");
     native_exec(url, "update {pawl_queue} set \"Body\" = 'x', \"Deaths\" = 1, "
                      "\"History\" = 'garbled' where \"MessageId\" = 'garbled'");
-    world_drain(it);
-    assert_string_equal(seen.text, "news1 ");
+    LOG_AFTER(world_drain(it), seen, "news1 ");
     pawl_dead_rows dead = world_dead(it);
     assert_int_equal(dead.count, 3);
     for (size_t i = 0; i < dead.count; i++)
@@ -188,8 +178,7 @@ ON_STORE(a_row_due_before_the_year_1_is_due_now, const char *url, "postgres")
     native_exec(url, "update {pawl_queue} set \"Due\" = '0044-03-15 12:00:00+00 BC' "
                      "where \"MessageId\" = 'm-2'");
     marks = it;
-    world_drain(it);
-    assert_string_equal(seen.text, "news1 news2 news3 ");
+    LOG_AFTER(world_drain(it), seen, "news1 news2 news3 ");
     assert_int_equal(world_queue(it, "desk").count, 0);
     assert_int_equal(world_dead(it).count, 0);
 }

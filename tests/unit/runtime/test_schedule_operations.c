@@ -11,8 +11,6 @@
 #define WHY PAWL_TEXT("ticket 7")
 #define NONE PAWL_TEXT("")
 
-/* ---- The application ------------------------------------------------------- */
-
 PAWL_RECORD(task, A_NUMBER);
 
 static world_log seen;
@@ -124,21 +122,18 @@ ON_ALL_STORES(what_is_added_is_sent, const char *url)
     world_forget(&seen);
     world *it = world_begin(url, &plain, NULL, NULL);
     add(it, &nightly);
-    world_go(it, 2 * DAY);
-    assert_string_equal(seen.text, "5 n 01-02T02:00:00 5 n 01-03T02:00:00 ");
+    LOG_AFTER(world_go(it, 2 * DAY), seen, "5 n 01-02T02:00:00 5 n 01-03T02:00:00 ");
     assert_int_equal(world_dead(it).count, 0);
 }
 
 ON_ALL_STORES(a_second_of_the_name_is_refused, const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world     *it    = world_begin(url, &plain, NULL, NULL);
+    world *it = world_begin(url, &plain, NULL, NULL);
     add(it, &hourly);
     pawl_schedule_row other = hourly;
     other.every             = PAWL_HOURS(2);
-    assert_int_equal(pawl_store_schedule_add(it->store, &other, BY, NONE, WORLD_START, &error),
-                     PAWL_EDUPLICATE);
-    assert_string_equal(error.text, "there is a schedule office/h already");
+    must_fail(pawl_store_schedule_add(it->store, &other, BY, NONE, WORLD_START, world_error()),
+              PAWL_EDUPLICATE, "there is a schedule office/h already");
     assert_int_equal(all(it).items[0].every, PAWL_HOURS(1));
 }
 
@@ -237,9 +232,8 @@ ON_ALL_STORES(each_mistake_is_named, const char *url)
                      mistakes[i].says);
     }
     pawl_error error = PAWL_ERROR_INIT;
-    assert_int_equal(pawl_store_schedule_add(it->store, &hourly, NONE, NONE, 0, &error),
-                     PAWL_EINVAL);
-    assert_string_equal(error.text, "schedule office/h: the name of the operator is empty");
+    must_fail(pawl_store_schedule_add(it->store, &hourly, NONE, NONE, 0, world_error()),
+              PAWL_EINVAL, "schedule office/h: the name of the operator is empty");
     char      reason[PAWL_ERROR_TEXT_SIZE_MAX];
     pawl_text longest = {.data = memset(reason, 'r', sizeof reason), .size = sizeof reason - 3};
     assert_int_equal(pawl_store_schedule_add(it->store, &hourly, BY, longest, 0, &error),
@@ -257,16 +251,14 @@ ON_ALL_STORES(while_it_is_paused_nothing_is_sent_or_missed, const char *url)
     pawl_schedule_row row = all(it).items[0];
     assert_true(row.is_paused && row.is_declared && row.next == 0);
     assert_true(text_is(row.changed_by, "ruth") && text_is(row.reason, "ticket 7"));
-    world_go(it, 3 * DAY);
-    assert_string_equal(seen.text, "");
+    LOG_AFTER(world_go(it, 3 * DAY), seen, "");
     pawl_endpoint_destroy(it->endpoint); /* another start leaves it paused */
     must(pawl_endpoint_create(&with_own, NULL, &it->options, &it->endpoint, world_error()));
     assert_true(all(it).items[0].is_paused);
     assert_int_equal(settle(it, "office/own", PAWL_SCHEDULE_RESUME), PAWL_OK);
     assert_int_equal(all(it).items[0].next, WORLD_START + 3 * DAY + PAWL_HOURS(17));
     assert_int_equal(settle(it, "office/own", PAWL_SCHEDULE_RESUME), PAWL_OK);
-    world_go(it, DAY);
-    assert_string_equal(seen.text, "0 own 01-05T02:00:00 ");
+    LOG_AFTER(world_go(it, DAY), seen, "0 own 01-05T02:00:00 ");
 }
 
 ON_ALL_STORES(run_sends_one_and_leaves_the_plan, const char *url)
@@ -276,8 +268,7 @@ ON_ALL_STORES(run_sends_one_and_leaves_the_plan, const char *url)
     add(it, &nightly);
     assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_PAUSE), PAWL_OK);
     assert_int_equal(settle(it, "office/n", PAWL_SCHEDULE_RUN), PAWL_OK);
-    world_drain(it);
-    assert_string_equal(seen.text, "5 n 01-01T09:00:00ruth ");
+    LOG_AFTER(world_drain(it), seen, "5 n 01-01T09:00:00ruth ");
     assert_true(all(it).items[0].is_paused);
 }
 
@@ -298,16 +289,13 @@ ON_ALL_STORES(what_is_removed_is_gone, const char *url)
 /* A schedule of a table comes back with the next start, and so goes only when no program has it. */
 ON_ALL_STORES(one_of_a_table_is_not_removed, const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    world     *it    = world_begin(url, &with_own, NULL, NULL);
-    world     *other = world_begin(url, &plain, NULL, NULL);
-    assert_int_equal(pawl_store_schedule_settle(it->store, PAWL_TEXT("office/own"),
-                                                PAWL_SCHEDULE_REMOVE, BY, NONE, WORLD_START,
-                                                &error),
-                     PAWL_EINVAL);
-    assert_string_equal(error.text,
-                        "schedule office/own stands in the table of a program that runs, which "
-                        "would write it again: pause it, or take it out of the table");
+    world *it    = world_begin(url, &with_own, NULL, NULL);
+    world *other = world_begin(url, &plain, NULL, NULL);
+    must_fail(pawl_store_schedule_settle(it->store, PAWL_TEXT("office/own"), PAWL_SCHEDULE_REMOVE,
+                                         BY, NONE, WORLD_START, world_error()),
+              PAWL_EINVAL,
+              "schedule office/own stands in the table of a program that runs, which "
+              "would write it again: pause it, or take it out of the table");
     world_close(it);
     assert_int_equal(all(other).count, 1);
     assert_int_equal(settle(other, "office/own", PAWL_SCHEDULE_REMOVE), PAWL_OK);

@@ -12,21 +12,13 @@
 
 /* ---- Two endpoints that play ------------------------------------------------ */
 
-#define BALL(F)                      \
-    F(INT64, game, .required = true) \
-    F(INT32, hits)
-PAWL_RECORD(ball, BALL);
+RECORD(ball, (INT64, game, .required = true), (INT32, hits));
 
-#define GAME_OVER(F) F(INT64, game)
-PAWL_RECORD(game_over, GAME_OVER);
+RECORD(game_over, (INT64, game));
 
-#define GAME_STATE(F) \
-    F(INT64, game)    \
-    F(INT32, hits)
-PAWL_RECORD(game_state, GAME_STATE);
+RECORD(game_state, (INT64, game), (INT32, hits));
 
-#define OTHER_STATE(F) F(INT64, game)
-PAWL_RECORD(other_state, OTHER_STATE);
+RECORD(other_state, (INT64, game));
 
 typedef struct notes {
     char   text[400];
@@ -104,8 +96,7 @@ static const pawl_application   echoes = APPLICATION("echoes", &echo);
 
 /* ---- A record that has changed --------------------------------------------------- */
 
-#define OLD_PRICE(F) F(INT64, euros)
-PAWL_RECORD(old_price, OLD_PRICE);
+RECORD(old_price, (INT64, euros));
 #define PRICE(F) F(INT64, cents)
 static pawl_upcast_fn upcast_price;
 PAWL_RECORD_WITH(price, PRICE, .version = 2, .upcast = upcast_price);
@@ -114,7 +105,6 @@ static pawl_code upcast_price(int version, pawl_text json, pawl_arena *arena, pa
                               pawl_error *error)
 {
     old_price was;
-    (void)version;
     must(pawl_record_decode(PAWL_RECORD_OF(old_price)(), json, 0, arena, &was, error));
     const price now = {.cents = 100 * was.euros};
     return pawl_record_encode(PAWL_RECORD_OF(price)(), &now, 0, arena, made, error);
@@ -122,19 +112,12 @@ static pawl_code upcast_price(int version, pawl_text json, pawl_arena *arena, pa
 
 /* ---- What is told by events ---------------------------------------------------- */
 
-#define BASKET(F)   \
-    F(INT64, items) \
-    F(TEXT, last)
-PAWL_RECORD(basket, BASKET);
-#define PUT(F)     \
-    F(INT64, game) \
-    F(TEXT, what)
-PAWL_RECORD(put, PUT);
-PAWL_RECORD(was_put, PUT);
+RECORD(basket, (INT64, items), (TEXT, last));
+RECORD(put, (INT64, game), (TEXT, what));
+RECORD(was_put, (INT64, game), (TEXT, what));
 
 static pawl_code on_put(pawl_context *ctx, const basket *state, const put *message)
 {
-    (void)state;
     if (pawl_text_equal(message->what, PAWL_TEXT("end")))
         return pawl_complete(ctx);
     pawl_timeout(ctx, "old", PAWL_HOURS(1));
@@ -144,7 +127,6 @@ PAWL_PROCESS_HANDLER(on_put, basket, put);
 
 static pawl_code on_old(pawl_context *ctx, const basket *state)
 {
-    (void)state;
     return pawl_complete(ctx);
 }
 PAWL_PROCESS_TIMEOUT_HANDLER(on_old, basket);
@@ -166,8 +148,6 @@ static const pawl_process basket_process = {
 static const pawl_endpoint_spec shop = {
     .name = "shop", .sagas = PAWL_SAGAS(&game_saga), .processes = PAWL_PROCESSES(&basket_process)};
 static const pawl_application shopping = APPLICATION("shopping", &shop);
-
-/* ---- The tests -------------------------------------------------------------- */
 
 static notes seen;
 
@@ -225,39 +205,33 @@ TEST(a_state_is_read_into_its_struct)
 TEST(what_is_not_there_is_a_code)
 {
     pawl_test        *test    = open_games();
-    pawl_error        error   = PAWL_ERROR_INIT;
     int64_t           version = 9, count = 9;
     pawl_timeout_rows timeouts;
     game_state        game;
     other_state       other;
     ball              none;
-    assert_int_equal(
-        pawl_test_saga(test, "GameSaga", "8", PAWL_RECORD_OF(game_state), &game, &version, &error),
-        PAWL_ENOTFOUND);
-    assert_string_equal(error.text, "there is no GameSaga with game '8'");
+    must_fail(pawl_test_saga(test, "GameSaga", "8", PAWL_RECORD_OF(game_state), &game, &version,
+                             world_error()),
+              PAWL_ENOTFOUND, "there is no GameSaga with game '8'");
     assert_int_equal(version, 0);
-    assert_int_equal(
-        pawl_test_saga(test, "NoSaga", "8", PAWL_RECORD_OF(game_state), &game, NULL, &error),
-        PAWL_ENOTFOUND);
-    assert_string_equal(error.text, "application has no saga 'NoSaga'");
+    must_fail(
+        pawl_test_saga(test, "NoSaga", "8", PAWL_RECORD_OF(game_state), &game, NULL, world_error()),
+        PAWL_ENOTFOUND, "application has no saga 'NoSaga'");
     assert_int_equal(pawl_test_saga_count(test, "NoSaga", &count, NULL), PAWL_ENOTFOUND);
     assert_int_equal(count, 0);
     assert_int_equal(
         pawl_test_saga(test, "GameSaga", "seven", PAWL_RECORD_OF(game_state), &game, NULL, NULL),
         PAWL_EINVAL);
     serve(test, 8);
-    assert_int_equal(
-        pawl_test_saga(test, "GameSaga", "8", PAWL_RECORD_OF(other_state), &other, NULL, &error),
-        PAWL_EINVAL);
-    assert_string_equal(error.text,
-                        "state of saga GameSaga is of record game_state, not other_state");
+    must_fail(pawl_test_saga(test, "GameSaga", "8", PAWL_RECORD_OF(other_state), &other, NULL,
+                             world_error()),
+              PAWL_EINVAL, "state of saga GameSaga is of record game_state, not other_state");
     assert_int_equal(pawl_test_timeouts(test, "GameSaga", "9", &timeouts, NULL), PAWL_ENOTFOUND);
     assert_int_equal(timeouts.count, 0);
     assert_int_equal(pawl_test_timeouts(test, NULL, NULL, &timeouts, NULL), PAWL_OK);
     assert_int_equal(timeouts.count, 1);
-    assert_int_equal(pawl_test_message(test, "nowhere", PAWL_RECORD_OF(ball), 0, &none, &error),
-                     PAWL_ENOTFOUND);
-    assert_string_equal(error.text, "queue 'nowhere' holds 0 messages of type ball, none at 0");
+    must_fail(pawl_test_message(test, "nowhere", PAWL_RECORD_OF(ball), 0, &none, world_error()),
+              PAWL_ENOTFOUND, "queue 'nowhere' holds 0 messages of type ball, none at 0");
     assert_null(pawl_test_endpoint(test, "nobody"));
     assert_null(pawl_test_endpoint(test, NULL));
     assert_non_null(pawl_test_endpoint(test, "pong"));
@@ -265,8 +239,7 @@ TEST(what_is_not_there_is_a_code)
 
 TEST(a_message_of_another_type_is_refused)
 {
-    pawl_test        *test  = open_games();
-    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_test        *test = open_games();
     pawl_queue_rows   rows;
     game_over         over;
     pawl_send_options as = {PAWL_SEND_OPTIONS_HEAD, .id = "b-1"};
@@ -274,19 +247,16 @@ TEST(a_message_of_another_type_is_refused)
         pawl_test_deliver_with(test, "outside", &as, PAWL_MESSAGE(ball, .game = 7), world_error()));
     assert_int_equal(pawl_test_sent(test, "outside", &rows, NULL), PAWL_OK);
     assert_int_equal(rows.count, 1);
-    assert_int_equal(
-        pawl_test_read(test, &rows.items[0].message, PAWL_RECORD_OF(game_over), &over, &error),
-        PAWL_EINVAL);
-    assert_string_equal(error.text, "message b-1 is of type ball, not game_over");
+    must_fail(pawl_test_read(test, &rows.items[0].message, PAWL_RECORD_OF(game_over), &over,
+                             world_error()),
+              PAWL_EINVAL, "message b-1 is of type ball, not game_over");
 }
 
 TEST(a_queue_must_be_named_when_there_are_two)
 {
-    pawl_test *test  = open_games();
-    pawl_error error = PAWL_ERROR_INIT;
-    assert_int_equal(pawl_test_deliver(test, NULL, PAWL_MESSAGE(ball, .game = 7), &error),
-                     PAWL_EINVAL);
-    assert_string_equal(error.text, "application has 2 endpoints; say which queue to deliver to");
+    pawl_test *test = open_games();
+    must_fail(pawl_test_deliver(test, NULL, PAWL_MESSAGE(ball, .game = 7), world_error()),
+              PAWL_EINVAL, "application has 2 endpoints; say which queue to deliver to");
 }
 
 TEST(a_body_of_any_kind_can_be_delivered)
@@ -357,22 +327,19 @@ TEST(what_an_older_program_wrote_is_read_as_handlers_read_it)
 
 TEST(an_endless_application_is_stopped)
 {
-    pawl_error error = PAWL_ERROR_INIT;
     pawl_test *test;
-    assert_int_equal(pawl_test_create(&echoes, NULL, &test, &error), PAWL_OK);
-    assert_int_equal(pawl_test_deliver(test, NULL, PAWL_MESSAGE(ball, .game = 1), &error),
-                     PAWL_ELIMIT);
-    assert_string_equal(error.text, "not idle after 100000 steps: does a handler send to itself?");
+    must(pawl_test_create(&echoes, NULL, &test, world_error()));
+    must_fail(pawl_test_deliver(test, NULL, PAWL_MESSAGE(ball, .game = 1), world_error()),
+              PAWL_ELIMIT, "not idle after 100000 steps: does a handler send to itself?");
     pawl_test_destroy(test);
 }
 
 TEST(clocks_do_not_go_back)
 {
-    pawl_test *test  = open_games();
-    pawl_error error = PAWL_ERROR_INIT;
-    assert_int_equal(pawl_test_advance(test, -1, &error), PAWL_EINVAL);
-    assert_int_equal(pawl_test_advance_to(test, PAWL_TEST_START - 1, &error), PAWL_EINVAL);
-    assert_non_null(strstr(error.text, "it is 2026-01-01T09:00:00.000000Z now"));
+    pawl_test *test = open_games();
+    assert_int_equal(pawl_test_advance(test, -1, world_error()), PAWL_EINVAL);
+    must_fail_with(pawl_test_advance_to(test, PAWL_TEST_START - 1, world_error()), PAWL_EINVAL,
+                   "it is 2026-01-01T09:00:00.000000Z now");
     assert_int_equal(pawl_test_advance_to(test, PAWL_TEST_START, NULL), PAWL_OK);
     assert_int_equal(pawl_test_advance(test, 0, NULL), PAWL_OK);
 }
@@ -410,14 +377,13 @@ TEST(endpoints_whose_sagas_share_a_table_are_refused)
     pawl_endpoint_options    settings = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_test_options        options  = PAWL_TEST_OPTIONS_INIT;
     pawl_test               *test;
-    pawl_error               error = PAWL_ERROR_INIT;
-    options.endpoint               = &settings;
-    assert_int_equal(pawl_test_create(&both, &options, &test, &error), PAWL_OK);
+    options.endpoint = &settings;
+    must(pawl_test_create(&both, &options, &test, world_error()));
     pawl_test_destroy(test);
     settings.saga_prefix = "all_";
-    assert_int_equal(pawl_test_create(&both, &options, &test, &error), PAWL_ECONFIG);
-    assert_non_null(strstr(error.text, "saga GameSaga of endpoint ping and saga GameSaga of "
-                                       "endpoint ping.too share the table 'all_GameSaga'"));
+    must_fail_with(pawl_test_create(&both, &options, &test, world_error()), PAWL_ECONFIG,
+                   "saga GameSaga of endpoint ping and saga GameSaga of "
+                   "endpoint ping.too share the table 'all_GameSaga'");
 }
 
 static pawl_test *open_shop(void)
@@ -473,8 +439,7 @@ static size_t timeouts_of(pawl_test *test, pawl_timeout_rows *timeouts)
 
 TEST(a_timeout_is_moved_released_and_cancelled_as_by_an_operator)
 {
-    pawl_test        *test  = open_shop();
-    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_test        *test = open_shop();
     pawl_timeout_rows timeouts;
     put_into(test, "tea");
     assert_int_equal(timeouts_of(test, &timeouts), 1);
@@ -482,8 +447,8 @@ TEST(a_timeout_is_moved_released_and_cancelled_as_by_an_operator)
     must(pawl_test_timeout_move(test, "Basket", "7", "old", PAWL_HOURS(48), world_error()));
     assert_int_equal(timeouts_of(test, &timeouts), 1);
     assert_int_equal(timeouts.items[0].due, due + PAWL_HOURS(48));
-    assert_int_equal(pawl_test_timeout_cancel(test, "Basket", "7", "new", &error), PAWL_EGONE);
-    assert_string_equal(error.text, "Basket '7' has no timeout new");
+    must_fail(pawl_test_timeout_cancel(test, "Basket", "7", "new", world_error()), PAWL_EGONE,
+              "Basket '7' has no timeout new");
     assert_int_equal(timeouts_of(test, &timeouts), 1);
     assert_int_equal(pawl_test_timeout_cancel(test, "Basket", "7", "old", NULL), PAWL_OK);
     assert_int_equal(timeouts_of(test, &timeouts), 0);
@@ -502,22 +467,19 @@ TEST(an_endpoint_tells_the_state_of_a_process)
 {
     pawl_test     *test     = open_shop();
     pawl_endpoint *endpoint = pawl_test_endpoint(test, NULL);
-    pawl_arena    *arena    = pawl_arena_create(0);
+    pawl_arena    *arena    = test_arena();
     pawl_value     seven    = pawl_value_text(PAWL_TEXT("7"));
     pawl_value     number   = {.type = PAWL_VALUE_INT, .as.integer = 7};
     pawl_text      data;
     int64_t        version, count;
-    pawl_error     error = PAWL_ERROR_INIT;
     must(pawl_endpoint_saga(endpoint, "Basket", &seven, arena, &data, &version, world_error()));
     assert_int_equal(version, 0);
     put_into(test, "apple");
     must(pawl_endpoint_saga(endpoint, "Basket", &number, arena, &data, &version, world_error()));
     assert_int_equal(version, 1);
     assert_string_equal(data.data, "{\"items\":1,\"last\":\"apple\"}");
-    assert_int_equal(pawl_endpoint_saga_count(endpoint, "Basket", &count, &error),
-                     PAWL_EUNSUPPORTED);
-    assert_non_null(strstr(error.text, "Basket is not a saga"));
-    pawl_arena_destroy(arena);
+    must_fail_with(pawl_endpoint_saga_count(endpoint, "Basket", &count, world_error()),
+                   PAWL_EUNSUPPORTED, "Basket is not a saga");
 }
 
 TEST(a_look_at_the_wrong_kind_is_a_code)
@@ -528,54 +490,48 @@ TEST(a_look_at_the_wrong_kind_is_a_code)
     int64_t           count;
     pawl_saga_row     row;
     pawl_timeout_rows timeouts;
-    pawl_error        error = PAWL_ERROR_INIT;
     put_into(test, "apple");
-    assert_int_equal(
-        pawl_test_saga(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, NULL, &error),
-        PAWL_EINVAL);
-    assert_non_null(strstr(error.text, "read it with pawl_test_state"));
+    must_fail_with(
+        pawl_test_saga(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, NULL, world_error()),
+        PAWL_EINVAL, "read it with pawl_test_state");
     assert_int_equal(pawl_test_saga_row(test, "Basket", "7", &row, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_test_saga_count(test, "Basket", &count, NULL), PAWL_EINVAL);
-    assert_int_equal(
-        pawl_test_state(test, "GameSaga", "7", PAWL_RECORD_OF(game_state), &has, NULL, &error),
-        PAWL_EINVAL);
-    assert_non_null(strstr(error.text, "read it with pawl_test_saga"));
-    assert_int_equal(
-        pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(game_state), &has, NULL, &error),
-        PAWL_EINVAL);
-    assert_non_null(strstr(error.text, "of record basket, not game_state"));
-    assert_int_equal(
-        pawl_test_state(test, "Basket", "8", PAWL_RECORD_OF(basket), &has, NULL, &error),
-        PAWL_ENOTFOUND);
-    assert_non_null(strstr(error.text, "no Basket with key '8'"));
+    must_fail_with(pawl_test_state(test, "GameSaga", "7", PAWL_RECORD_OF(game_state), &has, NULL,
+                                   world_error()),
+                   PAWL_EINVAL, "read it with pawl_test_saga");
+    must_fail_with(
+        pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(game_state), &has, NULL, world_error()),
+        PAWL_EINVAL, "of record basket, not game_state");
+    must_fail_with(
+        pawl_test_state(test, "Basket", "8", PAWL_RECORD_OF(basket), &has, NULL, world_error()),
+        PAWL_ENOTFOUND, "no Basket with key '8'");
     assert_int_equal(pawl_test_state(test, "Basket", "", PAWL_RECORD_OF(basket), &has, NULL, NULL),
                      PAWL_EINVAL);
     assert_int_equal(
         pawl_test_state(test, "Nothing", "7", PAWL_RECORD_OF(basket), &has, NULL, NULL),
         PAWL_ENOTFOUND);
     assert_int_equal(pawl_test_timeouts(test, "Basket", "8", &timeouts, NULL), PAWL_ENOTFOUND);
-    assert_int_equal(pawl_test_event(test, "Basket/7", PAWL_RECORD_OF(was_put), 1, &event, &error),
-                     PAWL_ENOTFOUND);
-    assert_non_null(strstr(error.text, "holds 1 events of type was_put, none at 1"));
+    must_fail_with(
+        pawl_test_event(test, "Basket/7", PAWL_RECORD_OF(was_put), 1, &event, world_error()),
+        PAWL_ENOTFOUND, "holds 1 events of type was_put, none at 1");
 }
 
 /* NULL does not stand for any saga or any record. */
 TEST(null_is_refused_where_something_has_to_be_named)
 {
-    pawl_test   *test  = open_shop();
-    pawl_error   error = PAWL_ERROR_INIT;
+    pawl_test   *test = open_shop();
     basket       has;
     was_put      event;
     pawl_message any = {.type = PAWL_TEXT("was_put")};
     put_into(test, "apple");
-    assert_int_equal(pawl_test_timeout_cancel(test, NULL, NULL, "old", &error), PAWL_EINVAL);
-    assert_string_equal(error.text, "a timeout needs a saga, its key and a name");
+    must_fail(pawl_test_timeout_cancel(test, NULL, NULL, "old", world_error()), PAWL_EINVAL,
+              "a timeout needs a saga, its key and a name");
     assert_int_equal(pawl_test_timeout_move(test, "Basket", NULL, "old", 1, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_test_timeout_run_now(test, "Basket", "7", NULL, NULL), PAWL_EINVAL);
     pawl_timeout_rows timeouts;
     assert_int_equal(timeouts_of(test, &timeouts), 1);
-    assert_int_equal(pawl_test_saga(test, "GameSaga", "7", NULL, &has, NULL, &error), PAWL_EINVAL);
-    assert_string_equal(error.text, "the record is NULL");
+    must_fail(pawl_test_saga(test, "GameSaga", "7", NULL, &has, NULL, world_error()), PAWL_EINVAL,
+              "the record is NULL");
     assert_int_equal(pawl_test_state(test, "Basket", "7", NULL, &has, NULL, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(basket), NULL, NULL, NULL),
                      PAWL_EINVAL);

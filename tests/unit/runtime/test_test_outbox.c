@@ -9,12 +9,9 @@
 #include "pawl/transport.h"
 #include "support/tests.h"
 
-#define JOB_STATE(F) F(INT64, job)
-PAWL_RECORD(job_state, JOB_STATE);
-#define BEGIN(F) F(INT64, job)
-PAWL_RECORD(begin, BEGIN);
-#define NOTE(F) F(INT64, job)
-PAWL_RECORD(note, NOTE);
+RECORD(job_state, (INT64, job));
+RECORD(begin, (INT64, job));
+RECORD(note, (INT64, job));
 
 static pawl_test *test;
 static char       seen[400]; /* "note1@3 " is a delivery of job 1 three seconds after the start */
@@ -29,7 +26,6 @@ static void add_seen(const char *what, int64_t job)
 
 static pawl_code on_begin(pawl_context *ctx, job_state *state, const begin *message)
 {
-    (void)state;
     pawl_timeout(ctx, "late", PAWL_SECONDS(20));
     return pawl_send(ctx, "partner", PAWL_MESSAGE(note, .job = message->job));
 }
@@ -52,7 +48,6 @@ static const pawl_application   application = APPLICATION("desk", &desk);
 static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)
 {
-    (void)transport, (void)arena, (void)error;
     for (size_t i = 0; i < count; i++) {
         long long job = 0;
         sscanf(items[i].message.body.data, "{\"job\":%lld", &job);

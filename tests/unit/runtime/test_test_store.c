@@ -16,16 +16,9 @@
 
 /* ---- The application: rooms are let, in a table of its own ------------------------------ */
 
-#define STAY(F)                     \
-    F(TEXT, room, .required = true) \
-    F(INT64, nights)
-PAWL_RECORD(stay, STAY);
-#define ROOM(F)   \
-    F(TEXT, room) \
-    F(INT64, nights)
-PAWL_RECORD(room, ROOM);
-#define BILL(F) F(INT64, nights)
-PAWL_RECORD(bill, BILL);
+RECORD(stay, (TEXT, room, .required = true), (INT64, nights));
+RECORD(room, (TEXT, room), (INT64, nights));
+RECORD(bill, (INT64, nights));
 
 static char fixture[1000]; /* URL of the store, for native_in */
 
@@ -213,9 +206,7 @@ ON_SQL_STORES(a_store_in_use_is_left_alone, const char *url)
     pawl_sender      *sender  = NULL;
     must(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, NULL, NULL, world_error()));
     must(pawl_sender_open(url, NULL, &sender, world_error()));
-    must(pawl_sender_send(sender, "hotel", NULL, PAWL_MESSAGE(stay, .room = PAWL_TEXT("1")),
-                          world_error()));
-    must(pawl_sender_commit(sender, world_error()));
+    test_send(sender, "hotel", NULL, PAWL_MESSAGE(stay, .room = PAWL_TEXT("1")));
     pawl_sender_close(sender);
     refuse(&hotel, &options, PAWL_ECONFIG, "it has queues with messages (1)");
     assert_false(has_saga_table(url));
@@ -359,7 +350,6 @@ static size_t files_in(const char *path)
 /* Only SQLite has files; what is refused is refused before any store. */
 ON_STORE(a_file_of_its_own_is_gone_in_the_end, const char *url, "sqlite")
 {
-    (void)url;
     pawl_test_options options = on_store(PAWL_TEST_SQLITE);
     use_folder(folder);
     pawl_test *one = open_test(&hotel, &options), *two = open_test(&hotel, &options);
@@ -377,7 +367,6 @@ ON_STORE(a_file_of_its_own_is_gone_in_the_end, const char *url, "sqlite")
 
 ON_STORE(a_file_that_is_kept_is_there, const char *url, "sqlite")
 {
-    (void)url;
     pawl_test_options options = on_store(PAWL_TEST_SQLITE);
     options.is_kept           = true;
     use_folder(folder);
@@ -394,7 +383,6 @@ ON_STORE(a_file_that_is_kept_is_there, const char *url, "sqlite")
 /* Handles of the endpoints are closed and the folder is gone, wherever memory ran out. */
 ON_STORE(a_shortage_leaves_no_file, const char *url, "sqlite")
 {
-    (void)url;
     pawl_test_options options     = on_store(PAWL_TEST_SQLITE);
     bool              was_reached = true;
     use_folder(folder);
@@ -437,7 +425,6 @@ ON_STORE(a_delivery_that_failed_is_gone, const char *url, "memory")
 
 ON_STORE(a_bad_url_is_named, const char *url, "sqlite")
 {
-    (void)url;
     static const struct {
         const char *url;
         pawl_code   code;
@@ -460,14 +447,12 @@ ON_STORE(a_bad_url_is_named, const char *url, "sqlite")
     use_folder(NULL);
 }
 
-#define BELL(F) F(TEXT, room)
-PAWL_RECORD(bell, BELL);
+RECORD(bell, (TEXT, room));
 
 static int bells;
 
 static pawl_code on_bell(pawl_context *ctx, const bell *message)
 {
-    (void)message;
     bells++;
     return pawl_sqlite(ctx) == NULL ? PAWL_OK : PAWL_REJECT; /* does not say .own_sql */
 }
@@ -478,7 +463,6 @@ static pawl_code own_sql_answer;
 
 static pawl_code on_bill(pawl_context *ctx, const bill *message)
 {
-    (void)message;
     if (pawl_postgres(ctx) != NULL || pawl_mysql(ctx) != NULL || pawl_sqlite(ctx) != NULL)
         return PAWL_OK;
     return own_sql_answer != PAWL_OK ? pawl_fail(ctx, own_sql_answer, "out of memory") : PAWL_OK;
@@ -496,7 +480,6 @@ static const pawl_application mixed = APPLICATION("mixed", &inn_with_sql);
 ON_STORE(own_sql_in_memory_fails_what_asks_for_it, const char *url, "memory")
 {
     static const pawl_code answers[] = {PAWL_OK, PAWL_RETRY, PAWL_REJECT, PAWL_DISCARD};
-    pawl_error             error     = PAWL_ERROR_INIT;
     pawl_endpoint         *endpoint  = NULL;
     pawl_endpoint_options  options   = PAWL_ENDPOINT_OPTIONS_INIT;
     options.store                    = url;
@@ -517,9 +500,8 @@ ON_STORE(own_sql_in_memory_fails_what_asks_for_it, const char *url, "memory")
         assert_true(pawl_text_equal(rows.items[0].code, PAWL_TEXT("EUNSUPPORTED")));
         test_now(made);
     }
-    assert_int_equal(pawl_endpoint_create(&mixed, NULL, &options, &endpoint, &error),
-                     PAWL_EUNSUPPORTED);
-    assert_non_null(strstr(error.text, "says .own_sql, and a memory store has no SQL"));
+    must_fail_with(pawl_endpoint_create(&mixed, NULL, &options, &endpoint, world_error()),
+                   PAWL_EUNSUPPORTED, "says .own_sql, and a memory store has no SQL");
     pawl_test *test = open_test(&inn, NULL);
     assert_null(pawl_test_file(test));
 }
@@ -527,7 +509,6 @@ ON_STORE(own_sql_in_memory_fails_what_asks_for_it, const char *url, "memory")
 /* A program that was built before the options named a store. */
 ON_STORE(older_options_are_taken, const char *url, "memory")
 {
-    (void)url;
     pawl_test_options options = on_store("nosuch:x");
     options.options_size      = offsetof(pawl_test_options, store);
     pawl_test *test           = open_test(&inn, &options);

@@ -84,14 +84,12 @@ PAWL_RECORD_WITH(is_2, IS, .type = "sample", .version = 2);
 static pawl_code upcast(int version, pawl_text json, pawl_arena *arena, pawl_text *made,
                         pawl_error *error)
 {
-    (void)version, (void)arena, (void)error;
     *made = json;
     return PAWL_OK;
 }
 PAWL_RECORD_WITH(is_upcast, IS, .type = "sample", .version = 2, .upcast = upcast);
 
-#define BEGIN(F) F(TEXT, id)
-PAWL_RECORD(begin, BEGIN);
+RECORD(begin, (TEXT, id));
 #define WAS_STATE(F) F(TEXT, id) F(ENUM, stage, was_stage) F(OPT_INT64, count) F(TIME, seen)
 PAWL_RECORD_WITH(was_state, WAS_STATE, .type = "state");
 #define IS_STATE(F) F(TEXT, id) F(ENUM, stage, is_stage) F(INT64, count) F(TIME, seen)
@@ -205,10 +203,9 @@ static pawl_upgrade *look_at(const pawl_application *application)
 
 static void compare(const pawl_application *from, const pawl_application *to, findings *all)
 {
-    pawl_error    error = PAWL_ERROR_INIT;
     pawl_arena   *arena = pawl_arena_create(0);
     pawl_upgrade *old = look_at(from), *new = look_at(to);
-    assert_int_equal(pawl_upgrade_compare(old, new, arena, add, all, &error), PAWL_OK);
+    must(pawl_upgrade_compare(old, new, arena, add, all, world_error()));
     pawl_upgrade_destroy(old);
     pawl_upgrade_destroy(new);
     pawl_arena_destroy(arena);
@@ -372,18 +369,8 @@ TEST(events_and_snapshots_are_found)
 /* A process, a projection with the record of the process and one with a view of its own, in one endpoint and in two. */
 #define VIEW(F) F(TEXT, shop, .required = true)
 PAWL_RECORD_WITH(view, VIEW, .type = "part");
-static pawl_code on_part(pawl_context *ctx, const was_part *event)
-{
-    (void)ctx, (void)event;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_part, was_part);
-static pawl_code on_view(pawl_context *ctx, const view *event)
-{
-    (void)ctx, (void)event;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_view, view);
+IDLE_MESSAGE_HANDLER(on_part, was_part);
+IDLE_MESSAGE_HANDLER(on_view, view);
 static const pawl_projection    parts      = {.name = "parts",
                                               .on   = PAWL_ON({.handle = PAWL_HANDLE(on_part)})};
 static const pawl_projection    views      = {.name = "views",
@@ -490,9 +477,8 @@ TEST(unknown_members_of_a_snapshot_are_kept)
 
 /* ---- Sagas of a store ------------------------------------------------------ */
 
-#define PARCEL(F) F(TEXT, number) F(TEXT, barcode)
-PAWL_RECORD(parcel, PARCEL);
-PAWL_RECORD(label, PARCEL);
+RECORD(parcel, (TEXT, number), (TEXT, barcode));
+RECORD(label, (TEXT, number), (TEXT, barcode));
 #define PARCELS(name_, state_, label_, key_, transitional_key_)                                              \
     static pawl_code name_##_on_label(pawl_context *ctx, state_ *state, const label_ *message)               \
     {                                                                                                        \
