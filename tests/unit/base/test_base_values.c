@@ -394,7 +394,7 @@ TEST(an_error_is_wrapped)
 
 TEST(what_an_arena_gives_is_aligned_and_zeroed)
 {
-    pawl_arena *arena = pawl_arena_create(256);
+    pawl_arena *arena = test_arena();
     for (int round = 0; round < 3; round++) {
         char  *taken[100];
         size_t sizes[100];
@@ -413,7 +413,6 @@ TEST(what_an_arena_gives_is_aligned_and_zeroed)
         pawl_arena_reset(arena);
     }
     assert_null(pawl_arena_take(arena, SIZE_MAX));
-    pawl_arena_destroy(arena);
     pawl_arena_destroy(NULL);
 }
 
@@ -438,7 +437,7 @@ TEST(an_arena_copies)
 /* A kept block that has no room for what is asked is left alone. */
 TEST(a_small_block_takes_nothing_large)
 {
-    pawl_arena *arena = pawl_arena_create(64);
+    pawl_arena *arena = test_arena();
     for (int round = 0; round < 3; round++) {
         char *small[3], *large;
         for (int i = 0; i < 2; i++)
@@ -454,13 +453,12 @@ TEST(a_small_block_takes_nothing_large)
         assert_memory_equal(large, words(900, true), 900);
         pawl_arena_reset(arena);
     }
-    pawl_arena_destroy(arena);
 }
 
 /* Memory taken before the point stays, memory taken since is given again. */
 TEST(an_arena_goes_back_to_a_point)
 {
-    pawl_arena *arena = pawl_arena_create(256);
+    pawl_arena *arena = test_arena();
     pawl_text   kept  = pawl_arena_text(arena, PAWL_TEXT("kept"));
     for (int round = 0; round < 50; round++) {
         pawl_arena_point point = pawl_arena_position(arena);
@@ -474,7 +472,6 @@ TEST(an_arena_goes_back_to_a_point)
         pawl_arena_rewind(arena, point);
     }
     assert_string_equal(kept.data, "kept");
-    pawl_arena_destroy(arena);
 }
 
 TEST(an_array_grows_and_keeps_its_items)
@@ -566,8 +563,4 @@ TEST(an_arena_without_memory_says_so)
     pawl_arena_destroy(arena);
 }
 
-int main(void)
-{
-    fault_memory_install();
-    return tests_run(NULL, NULL);
-}
+void (*const tests_first)(void) = fault_memory_install;

@@ -411,7 +411,6 @@ TEST(a_rule_goes_on_for_ever)
 
 static int make_folder(void **state)
 {
-    (void)state;
     if (mkdtemp(folder) == NULL)
         return 1;
     return mkdir(test_text("%s/Made", folder), 0700);
@@ -419,7 +418,6 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    (void)state;
     unlink(test_text("%s/Made/Up", folder));
     rmdir(test_text("%s/Made", folder));
     return rmdir(folder);

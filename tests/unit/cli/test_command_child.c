@@ -24,7 +24,6 @@ static void tell(const char *text)
 /* As a verb that says how far it came. */
 static void on_end(int number)
 {
-    (void)number;
     tell("pawl: interrupted; 3 of 9\n");
     _exit(5);
 }
@@ -52,8 +51,6 @@ static pawl__child_result run_for(const char *what, int64_t time_max)
     assert_true(pawl_text_equal(result.out, PAWL_TEXT("{\"done\":3}\n")));
     return result;
 }
-
-/* ---- The tests --------------------------------------------------------------- */
 
 TEST(a_verb_that_ends_in_time_is_left_alone)
 {

@@ -50,7 +50,6 @@ static bool               has_all_time;
 pawl_code run_here(pawl__console *console, const pawl__console_call *call, pawl_arena *arena,
                    pawl__child_result *result, pawl_error *error)
 {
-    (void)console, (void)arena, (void)error;
     has_all_time = false;
     ran[0]       = '\0';
     for (size_t i = 0; i < call->count; i++) {
@@ -84,7 +83,6 @@ pawl_code run_long_here(pawl__console *console, const pawl__console_call *call, 
 
 static const char *header_of(const pawl_serve_request *request, const char *name)
 {
-    (void)request;
     return strcmp(name, "Host") == 0             ? "localhost"
            : strcmp(name, "X-Pawl-Console") == 0 ? "1"
            : strcmp(name, "Content-Type") == 0   ? "application/json"

@@ -13,12 +13,11 @@ static pawl__find_verdict match_message(const char *words, const pawl_message *m
 {
     pawl__find_conditions conditions = {.count = 0};
     pawl__texts           list       = {.count = 0};
-    pawl_error            error      = PAWL_ERROR_INIT;
     char                  text[4096];
     snprintf(text, sizeof text, "%s", words);
     for (char *word = strtok(text, "|"); word != NULL; word = strtok(NULL, "|"))
         list.items[list.count++] = word;
-    assert_int_equal(pawl__find_read(&list, &conditions, &error), PAWL_OK);
+    must(pawl__find_read(&list, &conditions, world_error()));
     pawl__find_verdict verdict = pawl__find_match(&conditions, message);
     pawl__find_free(&conditions);
     return verdict;
@@ -240,8 +239,6 @@ TEST(wrong_words_are_refused)
     strcat(word, "=1");
     refuse(word, "has 33 steps, limit 32");
     pawl__find_conditions conditions;
-    pawl_error            error = PAWL_ERROR_INIT;
-    assert_int_equal(pawl__find_read(&(const pawl__texts){.count = 0}, &conditions, &error),
-                     PAWL_EINVAL);
-    assert_non_null(strstr(error.text, "pawl find needs NAME=VALUE"));
+    must_fail_with(pawl__find_read(&(const pawl__texts){.count = 0}, &conditions, world_error()),
+                   PAWL_EINVAL, "pawl find needs NAME=VALUE");
 }

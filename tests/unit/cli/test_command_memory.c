@@ -48,8 +48,4 @@ TEST(a_header_without_memory_is_no_crash)
     assert_true(n > 3);
 }
 
-int main(void)
-{
-    fault_memory_install();
-    return tests_run(NULL, NULL);
-}
+void (*const tests_first)(void) = fault_memory_install;

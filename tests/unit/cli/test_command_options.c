@@ -80,12 +80,10 @@ static pawl_code parse(char **words, sample *fields, pawl_error *error)
 
 TEST(each_kind_lands_in_its_field)
 {
-    sample     fields;
-    pawl_error error = PAWL_ERROR_INIT;
-    assert_int_equal(parse(WORDS("--count", "3", "red", "--duration=15m", "--flag", "--list", "a",
-                                 "--name=", "--list=b=c", "--yes", "no", "--", "--more"),
-                           &fields, &error),
-                     PAWL_OK);
+    sample fields;
+    must(parse(WORDS("--count", "3", "red", "--duration=15m", "--flag", "--list", "a",
+                     "--name=", "--list=b=c", "--yes", "no", "--", "--more"),
+               &fields, world_error()));
     assert_string_equal(fields.what, "red");
     assert_string_equal(fields.more, "--more");
     assert_string_equal(fields.name, "");
@@ -173,31 +171,29 @@ static pawl_code parse_coat(char **words, sample *fields, pawl_error *error)
 
 TEST(the_last_argument_may_be_a_list)
 {
-    char      *words[PAWL__TEXTS_MAX + 3] = {"red"};
-    sample     fields;
-    pawl_error error = PAWL_ERROR_INIT;
-    assert_int_equal(parse_coat(words, &fields, &error), PAWL_OK);
+    char  *words[PAWL__TEXTS_MAX + 3] = {"red"};
+    sample fields;
+    must(parse_coat(words, &fields, world_error()));
     assert_int_equal(fields.rest.count, 0);
-    assert_int_equal(parse_coat(WORDS("red", "a", "--name=x", "b"), &fields, &error), PAWL_OK);
+    must(parse_coat(WORDS("red", "a", "--name=x", "b"), &fields, world_error()));
     assert_int_equal(fields.rest.count, 2);
     assert_string_equal(fields.rest.items[0], "a");
     assert_string_equal(fields.rest.items[1], "b");
     for (int i = 1; i <= PAWL__TEXTS_MAX + 1; i++)
         words[i] = "wall";
-    assert_int_equal(parse_coat(words, &fields, &error), PAWL_ELIMIT);
-    assert_string_equal(error.text, "WALL: given more than 64 times");
+    must_fail(parse_coat(words, &fields, world_error()), PAWL_ELIMIT,
+              "WALL: given more than 64 times");
 }
 
 TEST(an_option_may_be_for_one_action)
 {
-    sample     fields;
-    pawl_error error = PAWL_ERROR_INIT;
-    char       text[40];
-    assert_int_equal(parse_coat(WORDS("--flag", "green", "--name", "x"), &fields, &error), PAWL_OK);
+    sample fields;
+    char   text[40];
+    must(parse_coat(WORDS("--flag", "green", "--name", "x"), &fields, world_error()));
     assert_true(fields.is_flag);
-    assert_int_equal(parse_coat(WORDS("--name", "x", "red"), &fields, &error), PAWL_OK);
-    assert_int_equal(parse_coat(WORDS("--flag", "red"), &fields, &error), PAWL_EINVAL);
-    assert_string_equal(error.text, "pawl coat red has no option --flag: it is for green");
+    must(parse_coat(WORDS("--name", "x", "red"), &fields, world_error()));
+    must_fail(parse_coat(WORDS("--flag", "red"), &fields, world_error()), PAWL_EINVAL,
+              "pawl coat red has no option --flag: it is for green");
     pawl__actions_text(coat_arguments, 3, text, sizeof text);
     assert_string_equal(text, "green, red");
     pawl__actions_text(coat_arguments, 0, text, sizeof text);
@@ -235,12 +231,11 @@ TEST(a_list_has_a_limit)
     char *words[PAWL__TEXTS_MAX + 3] = {"red"};
     for (int i = 1; i <= PAWL__TEXTS_MAX + 1; i++)
         words[i] = "--list=x";
-    sample     fields;
-    pawl_error error = PAWL_ERROR_INIT;
-    assert_int_equal(parse(words, &fields, &error), PAWL_ELIMIT);
-    assert_string_equal(error.text, "--list: given more than 64 times");
+    sample fields;
+    must_fail(parse(words, &fields, world_error()), PAWL_ELIMIT,
+              "--list: given more than 64 times");
     words[PAWL__TEXTS_MAX + 1] = NULL;
-    assert_int_equal(parse(words, &fields, &error), PAWL_OK);
+    must(parse(words, &fields, world_error()));
     assert_int_equal(fields.list.count, PAWL__TEXTS_MAX);
 }
 

@@ -290,7 +290,6 @@ static pawl_code next_rows(void *context, size_t count_max, pawl_arena *arena, c
                            size_t *count, pawl_error *error)
 {
     source *all = context;
-    (void)arena, (void)error;
     all->calls++;
     if (all->largest < count_max)
         all->largest = count_max;
@@ -439,8 +438,4 @@ TEST(progress_is_drawn_often_and_said_now_and_then)
     assert_true(pawl__progress_is_due(&said, false, now + PAWL_SECONDS(20)));
 }
 
-int main(void)
-{
-    fault_memory_install();
-    return tests_run(NULL, NULL);
-}
+void (*const tests_first)(void) = fault_memory_install;

@@ -16,7 +16,6 @@ static char log_path[sizeof folder + 32];
 
 static inline int make_folder(void **state)
 {
-    (void)state;
     if (mkdtemp(folder) == NULL)
         return -1;
     /* The name says nothing about the format. */
@@ -26,7 +25,6 @@ static inline int make_folder(void **state)
 
 static inline int remove_folder(void **state)
 {
-    (void)state;
     unlink(log_path);
     return rmdir(folder);
 }

@@ -129,8 +129,6 @@ static void assert_text(pawl_text text, const char *expected)
     assert_memory_equal(text.data, expected, text.size);
 }
 
-/* ---- The tests -------------------------------------------------------------- */
-
 CASE(placing_charges_the_card)
 {
     pawl_test        *test  = *state;

@@ -333,7 +333,6 @@ STATE_TEST(o23_own_limits_of_every_check, void **state)
                                      ORDERS_READS};
     two_queues[0].retried_since   = NOW - 5;
     pawl_health health;
-    (void)state;
     assert_int_equal(pawl_health_options_check(&strict, NULL), PAWL_OK);
     assert_int_equal(pawl_health_options_check(&off, NULL), PAWL_OK);
     pawl_health_judge(&all, &strict, NOW, &health);

@@ -50,16 +50,13 @@ ON_ALL_STORES(o23_a_store_is_asked, const char *url)
 
 ON_ALL_STORES(o23_the_reader_of_a_queue_is_asked_for, const char *url)
 {
-    pawl_error            error   = PAWL_ERROR_INIT;
-    pawl_store           *store   = NULL;
-    pawl_arena           *arena   = test_arena();
-    pawl_health_figures   figures = PAWL_HEALTH_FIGURES_INIT;
-    pawl_subscription_set set = {.type = PAWL_TEXT("reader:orders"), .queue = PAWL_TEXT("biling")};
-    pawl_changes          changes = {
-                 .group_count = 1, .unit_count = 1, .now = NOW, .subscription_set = {&set, 1}};
-    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
-    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
-    world_ok(pawl_health_query(store, NOW, arena, &figures, &error), &error);
+    pawl_store         *store   = NULL;
+    pawl_arena         *arena   = test_arena();
+    pawl_health_figures figures = PAWL_HEALTH_FIGURES_INIT;
+    must(pawl_store_open(url, NULL, &store, world_error()));
+    MUST_COMMIT(store, subscription_set, NOW, .type = PAWL_TEXT("reader:orders"),
+                .queue = PAWL_TEXT("biling"));
+    must(pawl_health_query(store, NOW, arena, &figures, world_error()));
     assert_int_equal(figures.subscriptions.count, 1);
     pawl_store_close(store);
 }
@@ -109,14 +106,12 @@ ON_ALL_STORES(o23_large_messages_hide_none_that_waits_for_its_version, const cha
 static pawl_code no_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                           pawl_error *error)
 {
-    (void)store, (void)now, (void)arena, (void)stats;
     return pawl_error_set(error, PAWL_EUNREACHABLE, "the server is away");
 }
 
 static pawl_code no_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                            pawl_error *error)
 {
-    (void)store, (void)changes, (void)refused, (void)error;
     return PAWL_OK;
 }
 
@@ -125,12 +120,11 @@ STATE_TEST(o23_a_store_that_does_not_answer_is_unhealthy, void **state)
     static pawl_store_ops ops   = {MINIMAL_STORE, .scheme = "mute", .commit = no_commit,
                                    .stats = no_stats};
     pawl_store           *store = NULL;
-    pawl_error            error = PAWL_ERROR_INIT;
     pawl_health           health;
-    (void)state;
-    assert_int_equal(pawl_store_register(&ops, &error), PAWL_OK);
-    assert_int_equal(pawl_store_open("mute:", NULL, &store, &error), PAWL_OK);
-    assert_int_equal(pawl_health_check(store, NULL, NOW, &health, &error), PAWL_EUNREACHABLE);
+    must(pawl_store_register(&ops, world_error()));
+    must(pawl_store_open("mute:", NULL, &store, world_error()));
+    assert_int_equal(pawl_health_check(store, NULL, NOW, &health, world_error()),
+                     PAWL_EUNREACHABLE);
     assert_int_equal(health.state, PAWL_UNHEALTHY);
     assert_int_equal(health.check_count, 1);
     assert_string_equal(health.checks[0].name, "store");
@@ -138,10 +132,11 @@ STATE_TEST(o23_a_store_that_does_not_answer_is_unhealthy, void **state)
     assert_int_equal(pawl_health_check(store, NULL, NOW, &health, NULL), PAWL_EUNREACHABLE);
     assert_string_equal(health.checks[0].reason, "the server is away");
     ops.stats = NULL;
-    assert_int_equal(pawl_health_check(store, NULL, NOW, &health, &error), PAWL_EUNSUPPORTED);
+    assert_int_equal(pawl_health_check(store, NULL, NOW, &health, world_error()),
+                     PAWL_EUNSUPPORTED);
     assert_int_equal(health.state, PAWL_UNHEALTHY);
     pawl_health_options wrong = {.dead_degraded = 200};
-    assert_int_equal(pawl_health_check(store, &wrong, NOW, &health, &error), PAWL_EINVAL);
+    assert_int_equal(pawl_health_check(store, &wrong, NOW, &health, world_error()), PAWL_EINVAL);
     assert_int_equal(health.state, PAWL_UNHEALTHY);
     pawl_store_close(store);
 }
@@ -152,7 +147,6 @@ static int64_t limits[PAWL_FIND_KINDS]; /* of the last find */
 static pawl_code count_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                             pawl_found *found, pawl_error *error)
 {
-    (void)store, (void)arena, (void)found, (void)error;
     finds[asked->kind]++;
     limits[asked->kind] = asked->limit;
     return PAWL_OK;
@@ -164,9 +158,8 @@ static pawl_code three_queues(pawl_store *store, pawl_time now, pawl_arena *aren
     static pawl_queue_stats queues[] = {{.queue = PAWL_TEXT_INIT("a"), .ready = 1},
                                         {.queue = PAWL_TEXT_INIT("b"), .ready = 1},
                                         {.queue = PAWL_TEXT_INIT("c"), .ready = 1}};
-    (void)store, (void)now, (void)arena, (void)error;
-    stats->queues      = queues;
-    stats->queue_count = COUNT(queues);
+    stats->queues                    = queues;
+    stats->queue_count               = COUNT(queues);
     memset(finds, 0, sizeof finds);
     return PAWL_OK;
 }
@@ -178,36 +171,34 @@ STATE_TEST(o23_a_look_has_one_limit_of_time, void **state)
                                            .stats = three_queues, .find = count_find};
     atomic_bool                 is_over = false;
     pawl_store                 *store   = NULL;
-    pawl_error                  error   = PAWL_ERROR_INIT;
     pawl_arena                 *arena   = test_arena();
     pawl_health_figures         figures = PAWL_HEALTH_FIGURES_INIT;
     pawl__look                  look    = pawl__look_begin(PAWL_HOURS(1), &is_over);
-    (void)state;
     assert_int_equal(look.end - look.queues_end, PAWL_MINUTES(30));
-    world_ok(pawl_store_register(&ops, &error), &error);
-    world_ok(pawl_store_open("counting:", NULL, &store, &error), &error);
-    world_ok(pawl__health_read(store, &look, NOW, arena, &figures, &error), &error);
+    must(pawl_store_register(&ops, world_error()));
+    must(pawl_store_open("counting:", NULL, &store, world_error()));
+    must(pawl__health_read(store, &look, NOW, arena, &figures, world_error()));
     assert_int_equal(finds[PAWL_FIND_MESSAGES], 3);
     assert_in_range(limits[PAWL_FIND_MESSAGES], 1, 4); /* their size is not known yet */
     assert_int_equal(finds[PAWL_FIND_EVENTS], 3);
     look.queues_end = pawl__monotonic_now();
-    world_ok(pawl__health_read(store, &look, NOW, arena, &figures, &error), &error);
+    must(pawl__health_read(store, &look, NOW, arena, &figures, world_error()));
     assert_int_equal(finds[PAWL_FIND_MESSAGES], 0);
     assert_int_equal(finds[PAWL_FIND_EVENTS], 0);
     assert_int_equal(finds[PAWL_FIND_TIMEOUTS], 1);
     assert_int_equal(figures.stats->queue_count, 3);
     look.end = look.queues_end;
-    assert_int_equal(pawl__health_read(store, &look, NOW, arena, &figures, &error), PAWL_ETIMEOUT);
-    assert_string_equal(error.text, "the store does not answer in time");
+    must_fail(pawl__health_read(store, &look, NOW, arena, &figures, world_error()), PAWL_ETIMEOUT,
+              "the store does not answer in time");
     assert_int_equal(figures.stats->queue_count, 0);
     look    = pawl__look_begin(PAWL_HOURS(1), &is_over);
     is_over = true;
-    assert_int_equal(pawl__health_read(store, &look, NOW, arena, &figures, &error),
+    assert_int_equal(pawl__health_read(store, &look, NOW, arena, &figures, world_error()),
                      PAWL_EINTERRUPTED);
     store->deadline_ms = 0; /* the public call's limit */
-    assert_int_equal(pawl_health_query(store, NOW, arena, &figures, &error), PAWL_ETIMEOUT);
+    assert_int_equal(pawl_health_query(store, NOW, arena, &figures, world_error()), PAWL_ETIMEOUT);
     assert_int_equal(figures.stats->queue_count, 0);
     store->deadline_ms = INT64_MAX;
-    world_ok(pawl_health_query(store, NOW, arena, &figures, &error), &error);
+    must(pawl_health_query(store, NOW, arena, &figures, world_error()));
     pawl_store_close(store);
 }

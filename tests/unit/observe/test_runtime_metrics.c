@@ -125,7 +125,7 @@ TEST(o23_each_owner_shows_its_own)
 {
     pawl__metrics       metrics = {{0}};
     pawl__metrics_view *views   = pawl_allocate(3 * sizeof *views);
-    pawl_arena         *arena   = pawl_arena_create(0);
+    pawl_arena         *arena   = test_arena();
     assert_non_null(views);
     views[0].owner  = "endpoint";
     views[0].name   = PAWL_TEXT("left");
@@ -149,7 +149,6 @@ TEST(o23_each_owner_shows_its_own)
     write_page(views, 3, arena);
     assert_false(exposition_has(&page, "pawl_outbox_pending"));
     assert_true(exposition_value(&page, "pawl_store_up") == 1);
-    pawl_arena_destroy(arena);
     pawl_free(views);
 }
 

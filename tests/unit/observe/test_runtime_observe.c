@@ -52,7 +52,6 @@ ON_MODULE_AND_STORES(o23_attempts_are_counted_by_outcome, const char *url)
 static pawl_code deliver_slowly(hook_point at, void *context)
 {
     const struct timespec pause = {.tv_nsec = DELIVERY_MS * 1000000L};
-    (void)context;
     if (at == HOOK_BEFORE_COMMIT)
         (void)nanosleep(&pause, NULL);
     return PAWL_OK;
@@ -63,9 +62,8 @@ ON_MODULE_AND_STORES(o23_the_histogram_has_the_time_of_deliveries, const char *u
     observed *p = observed_open(url, served, (pawl_endpoint_options){0});
     hook_set(deliver_slowly, NULL);
     (void)observed_send(p, 1);
-    pawl_outbox_rows rows = world_outbox(&p->it, PAWL_OUTBOX_DISPATCHED);
-    assert_int_equal(rows.count, 1);
-    pawl_attempt_rows attempts = world_attempts(&p->it, rows.items[0].id);
+    pawl_attempt_rows attempts =
+        world_attempts(&p->it, world_outbox_row(&p->it, PAWL_OUTBOX_DISPATCHED).id);
     assert_int_equal(attempts.count, 1);
     assert_true(attempts.items[0].duration >= PAWL_MILLISECONDS(DELIVERY_MS));
     assert_true(exposition_value(observed_metrics(p),
@@ -362,7 +360,6 @@ static int             interrupts;
 static pawl_code end_within(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                             pawl_error *error)
 {
-    (void)store, (void)now, (void)arena, (void)stats, (void)error;
     if (ended != NULL)
         pawl__observe_end_look(ended);
     return PAWL_OK;
@@ -371,13 +368,11 @@ static pawl_code end_within(pawl_store *store, pawl_time now, pawl_arena *arena,
 static pawl_code commit_none(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                              pawl_error *error)
 {
-    (void)store, (void)changes, (void)refused, (void)error;
     return PAWL_OK;
 }
 
 static void count_interrupt(pawl_store *store)
 {
-    (void)store;
     interrupts++;
 }
 
@@ -386,12 +381,11 @@ ON_MODULE(o23_the_end_breaks_off_a_look, const char *url, "memory")
 {
     static pawl_store_ops ops   = {MINIMAL_STORE, .scheme = "ending", .commit = commit_none,
                                    .stats = end_within, .interrupt = count_interrupt};
-    pawl_error            error = PAWL_ERROR_INIT;
     observed             *p     = observed_open(url, served, (pawl_endpoint_options){0});
     pawl__store_answer   *last  = answer_in_time(p);
     pawl__observer       *it    = p->it.endpoint->observer;
     const char           *store = it->store;
-    world_ok(pawl_store_register(&ops, &error), &error);
+    must(pawl_store_register(&ops, world_error()));
     pawl_store_close(last->store);
     last->store = NULL;
     last->due   = 0;
@@ -522,7 +516,6 @@ ON_MODULE_AND_STORES(o23_counts_of_an_endpoint_that_left_stay, const char *url)
 
 ON_STORE(o23_a_port_has_a_limit_of_endpoints, const char *url, "memory")
 {
-    pawl_error            error    = PAWL_ERROR_INIT;
     pawl_endpoint        *more[63] = {0}, *refused = NULL;
     pawl_endpoint_options options;
     observed             *p = observed_open(url, served, (pawl_endpoint_options){0});
@@ -531,10 +524,9 @@ ON_STORE(o23_a_port_has_a_limit_of_endpoints, const char *url, "memory")
     for (size_t i = 0; i < 63; i++)
         must(pawl_endpoint_create(&observed_application, "right", &options, &more[i],
                                   world_error()));
-    assert_int_equal(
-        pawl_endpoint_create(&observed_application, "right", &options, &refused, &error),
-        PAWL_ELIMIT);
-    assert_true(world_says(pawl_text_of(error.text), "64 endpoints share a port, the limit"));
+    must_fail_with(
+        pawl_endpoint_create(&observed_application, "right", &options, &refused, world_error()),
+        PAWL_ELIMIT, "64 endpoints share a port, the limit");
     for (size_t i = 0; i < 63; i++)
         pawl_endpoint_destroy(more[i]);
 }

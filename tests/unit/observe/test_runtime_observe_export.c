@@ -21,9 +21,7 @@ static void post_traced(observed *p, const char *traceparent)
 {
     pawl_header       list[]  = {{"traceparent", traceparent}, {NULL, NULL}};
     pawl_send_options options = {PAWL_SEND_OPTIONS_HEAD, .due = world_now(&p->it), .headers = list};
-    must(pawl_sender_send(p->it.sender, "left", &options, PAWL_MESSAGE(call, .number = 1),
-                          world_error()));
-    must(pawl_sender_commit(p->it.sender, world_error()));
+    test_send(p->it.sender, "left", &options, PAWL_MESSAGE(call, .number = 1));
     world_drain(&p->it);
 }
 
@@ -225,7 +223,6 @@ static world_log said;
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
 {
-    (void)level, (void)context;
     world_note(&said, "%s", text);
 }
 

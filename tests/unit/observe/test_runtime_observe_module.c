@@ -69,7 +69,6 @@ static void set(source *it, bool *what)
 static void answer(void *context, pawl_text path, pawl_arena *arena, pawl_observe_answer *given)
 {
     source *it = context;
-    (void)arena;
     if (pawl_text_equal(path, PAWL_TEXT("/readyz"))) {
         set(it, &it->is_entered);
         pthread_mutex_lock(&it->mutex);
@@ -82,7 +81,6 @@ static void answer(void *context, pawl_text path, pawl_arena *arena, pawl_observ
 static bool next_body(void *context, pawl_observe_signal signal, pawl_arena *arena, pawl_text *body)
 {
     source *it = context;
-    (void)arena;
     pthread_mutex_lock(&it->mutex);
     bool is_trace = signal == PAWL_OBSERVE_TRACES;
     bool is_there = !is_trace || it->traces < it->traces_max;
@@ -100,7 +98,6 @@ static bool next_body(void *context, pawl_observe_signal signal, pawl_arena *are
 static void done(void *context, pawl_observe_signal signal, const pawl_observe_result *result)
 {
     source *it = context;
-    (void)signal;
     pthread_mutex_lock(&it->mutex);
     it->outcome = result->outcome;
     snprintf(it->why, sizeof it->why, "%s", result->why);

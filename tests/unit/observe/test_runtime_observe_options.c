@@ -61,7 +61,6 @@ ON_MODULE(o23_options_out_of_bounds_are_refused, const char *url, "memory")
         assert_null(strstr(error.text, "secret"));
         assert_null(endpoint);
     }
-    (void)url;
     assert_int_equal(observed_starts, 0);
     static const char *const well[] = {
         "http://h",     "https://h:65535", "http://[::1]:4318",

@@ -8,10 +8,7 @@
 
 #include "support/world.h"
 
-#define FLOW_STATE(F) \
-    F(TEXT, name)     \
-    F(INT32, steps)
-PAWL_RECORD(flow_state, FLOW_STATE);
+RECORD(flow_state, (TEXT, name), (INT32, steps));
 PAWL_RECORD(note, A_NUMBER);
 
 /* "note7 note8 ": the notes that arrived. */
@@ -19,7 +16,6 @@ static world_log seen;
 
 static pawl_code on_note(pawl_context *ctx, const note *message)
 {
-    (void)ctx;
     world_note(&seen, "note%d", message->number);
     return PAWL_OK;
 }

@@ -49,7 +49,6 @@ static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t co
                       pawl_arena *arena, pawl_error *error)
 {
     const bool *is_away = transport->context;
-    (void)items, (void)count, (void)arena;
     if (t.stands_still) {
         t.stands_still = false;
         t.is_away[0]   = false;
@@ -94,7 +93,6 @@ static void add_row(const char *destination)
 
 static void close_two(void *context)
 {
-    (void)context;
     pawl__service_destroy(t.one);
     pawl__service_destroy(t.two);
     world_close(&t.it);
@@ -207,7 +205,6 @@ ON_ALL_STORES(o23_an_alarm_is_raised_again_in_the_next_epoch, const char *url)
 static pawl_code fail_load(pawl_store *store, const pawl_stream_read *reads, size_t count,
                            pawl_arena *arena, pawl_stream *streams, pawl_error *error)
 {
-    (void)store, (void)reads, (void)count, (void)arena, (void)streams;
     return pawl_error_set(error, PAWL_EBUSY, "no events today");
 }
 
@@ -234,7 +231,6 @@ ON_STORES(o23_an_alarm_that_could_not_be_written_is_raised_later, const char *ur
 static pawl_code fail_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
                             pawl_error *error)
 {
-    (void)store, (void)sweep, (void)count, (void)more;
     return pawl_error_set(error, t.code, "no sweeping today");
 }
 

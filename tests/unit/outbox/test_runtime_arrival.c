@@ -32,12 +32,7 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct ti
     return 0;
 }
 
-/* ---- The application ------------------------------------------------------------- */
-
-#define CALL(F)   \
-    F(TEXT, name) \
-    F(INT32, number)
-PAWL_RECORD(call, CALL);
+RECORD(call, (TEXT, name), (INT32, number));
 
 static int64_t asked_delay; /* of what is sent */
 
@@ -150,8 +145,6 @@ static void expect_seen(const machines *it, int64_t wrong_by, const char *expect
     run(it->receiver, wrong_by);
     assert_string_equal(seen.text, expected);
 }
-
-/* ---- Cases ------------------------------------------------------------------------------ */
 
 /* Each saga meets all workers in turn. */
 static void handle_all(machines *it, world_log *expected)

@@ -8,19 +8,12 @@
 #include "pawl/store_alarm.h"
 #include "runtime/runtime.h"
 
-/* ---- The application -------------------------------------------------------- */
-
-#define ADVANCE(F) \
-    F(TEXT, name)  \
-    F(TEXT, plan)  \
-    F(INT32, number)
-PAWL_RECORD(advance, ADVANCE);
+RECORD(advance, (TEXT, name), (TEXT, plan), (INT32, number));
 
 /* A message for each letter of the plan, to the route of that name. */
 static pawl_code on_advance(pawl_context *ctx, flow_state *flow, const advance *message)
 {
     pawl_code code = PAWL_OK;
-    (void)flow;
     for (size_t i = 0; i < message->plan.size && code == PAWL_OK; i++) {
         char to[2] = {message->plan.data[i], '\0'};
         code       = pawl_send(ctx, to, PAWL_MESSAGE(note, .number = message->number + (int32_t)i));
@@ -70,7 +63,6 @@ static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t co
                       pawl_arena *arena, pawl_error *error)
 {
     place *it = transport->context;
-    (void)arena;
     it->calls++;
     if (it->busy > 0) {
         it->busy--;
@@ -407,9 +399,7 @@ ON_ALL_STORES(o12_attempts_before_and_after_an_outage_add_up, const char *url)
     world_go_machine(it, PAWL_SECONDS(2));
     a.code = PAWL_EUNREACHABLE;
     world_go_machine(it, PAWL_HOURS(5));
-    pawl_outbox_rows rows = world_outbox(it, PAWL_OUTBOX_PENDING);
-    assert_int_equal(rows.count, 1);
-    assert_int_equal(rows.items[0].attempts, 2);
+    assert_int_equal(world_outbox_row(it, PAWL_OUTBOX_PENDING).attempts, 2);
     a.code = PAWL_OK;
     a.busy = 1;
     world_go_machine(it, PAWL_MINUTES(1));

@@ -70,7 +70,6 @@ static pawl_code hear_any(pawl_transport *transport, pawl_delivery *items, size_
     const size_t which        = (size_t)((const char *)transport->context - names);
     bool         is_ordered   = which == 2;
     bool         has[SOURCES] = {false};
-    (void)arena;
     if (draw(30) == 0)
         stand_still();
     if (r.is_away[which] && draw(2) == 0)

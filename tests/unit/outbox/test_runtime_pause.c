@@ -139,7 +139,6 @@ static pawl_code lost(pawl_error *error)
 static pawl_code counted_open(pawl_store *store, const char *url, const pawl_store_options *options,
                               pawl_error *error)
 {
-    (void)url;
     return inner->open(store, inner_url, options, error);
 }
 
@@ -243,7 +242,6 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
 {
     const outbound *to                  = transport->context;
     bool            has_failed[SOURCES] = {false};
-    (void)arena;
     for (size_t i = 0; i < size; i++) {
         int which, number;
         if (to->is_first)
@@ -414,7 +412,6 @@ static pawl_code receive_slowly(pawl_transport *transport, pawl_delivery *items,
                                 pawl_arena *arena, pawl_error *error)
 {
     bool is_held = false;
-    (void)transport, (void)items, (void)size, (void)arena, (void)error;
     pass(PAWL_SECONDS(40));
     world_ok(pawl_store_lead(rival, PAWL_TEXT("outbox/source"), pawl_clock_now(t.it.machine),
                              PAWL_SECONDS(11), &is_held, NULL),

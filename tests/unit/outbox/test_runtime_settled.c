@@ -8,10 +8,7 @@
 #include "support/fault_store.h"
 #include "unit/outbox/test_outbox_sample.h"
 
-#define ADVANCE(F) \
-    F(TEXT, name)  \
-    F(INT32, number)
-PAWL_RECORD(advance, ADVANCE);
+RECORD(advance, (TEXT, name), (INT32, number));
 
 static pawl_code on_advance(pawl_context *ctx, flow_state *flow, const advance *message)
 {
@@ -71,7 +68,6 @@ static void settle_all(void)
 static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)
 {
-    (void)transport, (void)arena;
     if (t.busy > 0) {
         t.busy--;
         return pawl_error_set(error, PAWL_EBUSY, "busy");
@@ -104,8 +100,6 @@ static int64_t counted(pawl_attempt_outcome outcome)
 {
     return atomic_load(&t.it.endpoint->metrics.slots[PAWL__SLOT_ATTEMPTS + (size_t)outcome]);
 }
-
-/* ---- The cases ------------------------------------------------------------------------ */
 
 /* Rows 2 and 3 are held behind the first one, which failed. */
 static void hold_two(const char *url)

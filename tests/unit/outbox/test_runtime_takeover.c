@@ -83,8 +83,6 @@ static size_t delivered(world *it)
     return world_queue(it, "notes").count;
 }
 
-/* ---- Cases ------------------------------------------------------------------------ */
-
 /* Rows that never failed make no source wait, however many they are. */
 ON_ALL_STORES(o14_only_what_was_tried_is_looked_at, const char *url)
 {

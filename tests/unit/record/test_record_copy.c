@@ -29,9 +29,8 @@ static void overwrite(pawl_arena *arena)
 TEST(copies_share_nothing)
 {
     static char json[sizeof whole_json];
-    pawl_arena *source = pawl_arena_create(0);
-    assert_non_null(source);
-    sample from, copy, expected;
+    pawl_arena *source = test_arena();
+    sample      from, copy, expected;
     memcpy(json, whole_json, sizeof json);
     load(shared, whole_json, &expected);
     load(source, json, &from);
@@ -50,7 +49,6 @@ TEST(copies_share_nothing)
     copy.l_record.items[0].zip = 7;
     assert_int_equal(expected.l_int64.items[0], 1);
     assert_string_equal(expected.o_record->city.data, "Bonn");
-    pawl_arena_destroy(source);
 }
 
 TEST(texts_get_a_nul)

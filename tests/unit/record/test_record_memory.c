@@ -11,7 +11,6 @@ static bool is_failed = false;
 
 static void *resize_until(void *memory, size_t size, void *context)
 {
-    (void)context;
     if (size == 0) {
         free(memory);
         return NULL;
@@ -70,7 +69,6 @@ static pawl_code scenario_mask(pawl_arena *arena, const sample *in, pawl_error *
     pawl_code code =
         pawl_record_mask(PAWL_RECORD_OF(sample)(),
                          (pawl_text){.data = json, .size = sizeof json - 1}, arena, &masked, error);
-    (void)in;
     if (code == PAWL_OK)
         assert_true(masked.size > 2);
     return code;

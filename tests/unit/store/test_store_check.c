@@ -26,9 +26,7 @@ static void make_good(good_set *set)
 
 static void expect(good_set *set, const char *text)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    assert_int_equal(pawl_changes_check(&set->changes, &error), PAWL_EINVAL);
-    assert_string_equal(error.text, text);
+    must_fail(pawl_changes_check(&set->changes, world_error()), PAWL_EINVAL, text);
     make_good(set);
     assert_int_equal(pawl_changes_check(&set->changes, NULL), PAWL_OK);
 }

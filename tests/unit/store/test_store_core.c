@@ -42,14 +42,12 @@ static pawl_code fake_open(pawl_store *store, const char *url, const pawl_store_
 
 static void fake_close(pawl_store *store)
 {
-    (void)store;
     fake.close_count++;
 }
 
 static pawl_code fake_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
                              pawl_line_fn *line, void *context, pawl_error *error)
 {
-    (void)store, (void)verb, (void)error;
     line(pawl_text_of(spec->system_prefix), context);
     return PAWL_OK;
 }
@@ -57,7 +55,6 @@ static pawl_code fake_schema(pawl_store *store, pawl_schema_verb verb, const paw
 static pawl_code fake_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                   pawl_time now, pawl_error *error)
 {
-    (void)endpoint, (void)types, (void)now, (void)error;
     store->epoch = 7;
     fake.worker_count++;
     return PAWL_OK;
@@ -65,14 +62,12 @@ static pawl_code fake_worker_open(pawl_store *store, pawl_text endpoint, pawl_te
 
 static pawl_code fake_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
 {
-    (void)store, (void)now, (void)error;
     return PAWL_OK;
 }
 
 static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                              pawl_error *error)
 {
-    (void)store;
     fake.commit_count++;
     fake.earlier_id = fake.commit_id;
     fake.commit_id  = changes->commit_id;
@@ -87,7 +82,6 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
 static pawl_code fake_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                               pawl_error *error)
 {
-    (void)store;
     fake.resolve_count++;
     assert_int_equal(pawl_uuid_compare(commit_id, fake.commit_id), 0);
     *is_applied = fake.is_applied;
@@ -112,7 +106,6 @@ static const pawl_store_ops fake_driver = {
 
 static int reset_fake(void **state)
 {
-    (void)state;
     memset(&fake, 0, sizeof fake);
     return 0;
 }
@@ -121,30 +114,28 @@ static int reset_fake(void **state)
 
 TEST(register_refuses_what_is_no_driver)
 {
-    pawl_store_ops bad   = fake_driver;
-    pawl_error     error = PAWL_ERROR_INIT;
-    bad.ops_size         = offsetof(pawl_store_ops, queue_claim) - 1;
-    assert_int_equal(pawl_store_register(&bad, &error), PAWL_ECONFIG);
-    assert_non_null(strstr(error.text, "built for another pawl"));
+    pawl_store_ops bad = fake_driver;
+    bad.ops_size       = offsetof(pawl_store_ops, queue_claim) - 1;
+    must_fail_with(pawl_store_register(&bad, world_error()), PAWL_ECONFIG,
+                   "built for another pawl");
 
     bad        = fake_driver;
     bad.scheme = "No Scheme";
-    assert_int_equal(pawl_store_register(&bad, &error), PAWL_ECONFIG);
-    assert_non_null(strstr(error.text, "'No Scheme' is not the scheme"));
+    must_fail_with(pawl_store_register(&bad, world_error()), PAWL_ECONFIG,
+                   "'No Scheme' is not the scheme");
 
     bad            = fake_driver;
     bad.store_size = sizeof(pawl_store) - 1;
-    assert_int_equal(pawl_store_register(&bad, &error), PAWL_ECONFIG);
+    assert_int_equal(pawl_store_register(&bad, world_error()), PAWL_ECONFIG);
 
     bad        = fake_driver;
     bad.commit = NULL;
-    assert_int_equal(pawl_store_register(&bad, &error), PAWL_ECONFIG);
-    assert_non_null(strstr(error.text, "may not be absent"));
+    must_fail_with(pawl_store_register(&bad, world_error()), PAWL_ECONFIG, "may not be absent");
 
     bad        = fake_driver;
     bad.scheme = "memory";
-    assert_int_equal(pawl_store_register(&bad, &error), PAWL_EDUPLICATE);
-    assert_int_equal(pawl_store_register(NULL, &error), PAWL_EINVAL);
+    assert_int_equal(pawl_store_register(&bad, world_error()), PAWL_EDUPLICATE);
+    assert_int_equal(pawl_store_register(NULL, world_error()), PAWL_EINVAL);
 }
 
 TEST(open_refuses_what_is_no_url)
@@ -163,8 +154,8 @@ TEST(open_refuses_what_is_no_url)
 
     char url[PAWL_URL_SIZE_MAX + 20] = "memory:";
     memset(url + 7, 'x', PAWL_URL_SIZE_MAX);
-    assert_int_equal(pawl_store_open(url, NULL, &store, &error), PAWL_ELIMIT);
-    assert_string_equal(error.text, "URL of a store: it has 2007 bytes, limit 2000");
+    must_fail(pawl_store_open(url, NULL, &store, world_error()), PAWL_ELIMIT,
+              "URL of a store: it has 2007 bytes, limit 2000");
 }
 
 TEST(a_missing_driver_names_its_package)
@@ -189,7 +180,6 @@ TEST(a_missing_driver_names_its_package)
 TEST(a_broker_is_no_store)
 {
     static const char *const urls[] = {"amqp://u:secret@host/", "amqps://host/vhost"};
-    pawl_error               error  = PAWL_ERROR_INIT;
     pawl_store              *store  = NULL;
     for (size_t i = 0; i < COUNT(urls); i++) {
         char expected[200];
@@ -198,13 +188,15 @@ TEST(a_broker_is_no_store)
             "'%.*s://' is not a store: RabbitMQ is a transport, for a route (--route) or a queue that an "
             "endpoint reads (--transport)",
             (int)strcspn(urls[i], ":"), urls[i]);
-        assert_int_equal(pawl_store_open(urls[i], NULL, &store, &error), PAWL_EINVAL);
-        assert_string_equal(error.text, expected);
+        must_fail(pawl_store_open(urls[i], NULL, &store, world_error()), PAWL_EINVAL, expected);
         assert_null(store);
     }
-    assert_int_equal(pawl_store_open("amq://host/", NULL, &store, &error), PAWL_EUNREACHABLE);
-    assert_int_equal(pawl_store_open("amqpt://host/", NULL, &store, &error), PAWL_EUNREACHABLE);
-    assert_int_equal(pawl_store_open("stomp://host/", NULL, &store, &error), PAWL_EUNREACHABLE);
+    assert_int_equal(pawl_store_open("amq://host/", NULL, &store, world_error()),
+                     PAWL_EUNREACHABLE);
+    assert_int_equal(pawl_store_open("amqpt://host/", NULL, &store, world_error()),
+                     PAWL_EUNREACHABLE);
+    assert_int_equal(pawl_store_open("stomp://host/", NULL, &store, world_error()),
+                     PAWL_EUNREACHABLE);
 }
 
 TEST_BETWEEN(a_failed_open_is_closed, reset_fake, NULL)
@@ -221,7 +213,6 @@ TEST_BETWEEN(a_failed_open_is_closed, reset_fake, NULL)
 
 TEST_BETWEEN(options_have_defaults_and_limits, reset_fake, NULL)
 {
-    pawl_error         error   = PAWL_ERROR_INIT;
     pawl_store        *store   = test_open("fake:");
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     assert_string_equal(fake.prefix, "pawl_");
@@ -233,18 +224,18 @@ TEST_BETWEEN(options_have_defaults_and_limits, reset_fake, NULL)
     test_now(store);
 
     options.options_size = 3;
-    assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_EINVAL);
+    assert_int_equal(pawl_store_open("fake:", &options, &store, world_error()), PAWL_EINVAL);
     options          = (pawl_store_options)PAWL_STORE_OPTIONS_INIT;
     options.deadline = -1;
-    assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_EINVAL);
+    assert_int_equal(pawl_store_open("fake:", &options, &store, world_error()), PAWL_EINVAL);
     options               = (pawl_store_options)PAWL_STORE_OPTIONS_INIT;
     options.system_prefix = "p\"; drop";
-    assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_ECONFIG);
+    assert_int_equal(pawl_store_open("fake:", &options, &store, world_error()), PAWL_ECONFIG);
     options.system_prefix = "a_prefix_that_has_more_than_forty_bytes__";
-    assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_ECONFIG);
-    assert_string_equal(error.text, "system prefix: it has 41 bytes, limit 40");
+    must_fail(pawl_store_open("fake:", &options, &store, world_error()), PAWL_ECONFIG,
+              "system prefix: it has 41 bytes, limit 40");
     options.system_prefix = "other_";
-    assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_OK);
+    must(pawl_store_open("fake:", &options, &store, world_error()));
     test_store(store);
     assert_string_equal(fake.prefix, "other_");
 }
@@ -298,14 +289,14 @@ TEST_BETWEEN(an_unknown_outcome_is_asked_for, reset_fake, NULL)
     pawl_error    error   = PAWL_ERROR_INIT;
     fake.commit_code      = PAWL_EUNKNOWN;
     fake.is_applied       = true;
-    assert_int_equal(pawl_store_commit(store, &changes, &refused, &error), PAWL_OK);
+    must(pawl_store_commit(store, &changes, &refused, world_error()));
     fake.is_applied = false;
     assert_int_equal(pawl_store_commit(store, &changes, &refused, &error), PAWL_ELOST);
     assert_int_equal(error.code, PAWL_ELOST);
     assert_string_equal(error.text, "commit: nothing was applied: the line went dead");
     fake.resolve_code = PAWL_EUNREACHABLE;
-    assert_int_equal(pawl_store_commit(store, &changes, &refused, &error), PAWL_EUNKNOWN);
-    assert_non_null(strstr(error.text, "still no line"));
+    must_fail_with(pawl_store_commit(store, &changes, &refused, world_error()), PAWL_EUNKNOWN,
+                   "still no line");
     assert_int_equal(fake.resolve_count, 3);
 
     fake.commit_code = PAWL_EBUSY;
@@ -318,12 +309,10 @@ TEST_BETWEEN(without_a_list_the_refusal_is_the_answer, reset_fake, NULL)
 {
     pawl_store       *store   = test_open("fake:");
     pawl_queue_settle settle  = {.queue = PAWL_TEXT("orders"), .seq = 9};
-    pawl_changes      changes = {.unit_count = 1, .group_count = 1, .queue_settle = {&settle, 1}};
-    pawl_error        error   = PAWL_ERROR_INIT;
-    assert_int_equal(pawl_store_commit(store, &changes, NULL, &error), PAWL_EGONE);
-    assert_string_equal(error.text, "it is gone");
+    pawl_changes      changes = {ONE_UNIT, .queue_settle = {&settle, 1}};
+    must_fail(pawl_store_commit(store, &changes, NULL, world_error()), PAWL_EGONE, "it is gone");
     changes.queue_settle.count = 0;
-    assert_int_equal(pawl_store_commit(store, &changes, NULL, &error), PAWL_OK);
+    must(pawl_store_commit(store, &changes, NULL, world_error()));
 }
 
 TEST_BETWEEN(a_handle_is_refused_after_fork, reset_fake, NULL)
@@ -371,8 +360,7 @@ TEST_BETWEEN(events_wake_who_reads_the_event_store, reset_fake, NULL)
                                  .version  = 1,
                                  .is_first = true,
                                  .event    = {.type = PAWL_TEXT("t"), .type_version = 1}};
-    pawl_changes      changes = {
-             .unit_count = 1, .group_count = 1, .event_append = {.items = &event, .count = 1}};
+    pawl_changes      changes = {ONE_UNIT, .event_append = {.items = &event, .count = 1}};
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
     assert_int_equal(wakes_of(worker), 0);
     assert_int_equal(wakes_of(reader), 1);
@@ -443,8 +431,7 @@ TEST_BETWEEN(commits_wake_who_waits_on_the_store, reset_fake, NULL)
     pawl_store      *store   = test_open("fake:");
     pawl_queue_send  send    = {.queue = PAWL_TEXT("orders"), .message = some_message};
     pawl_inbox_entry mark    = {.endpoint = PAWL_TEXT("e"), .message_id = PAWL_TEXT("m")};
-    pawl_changes     changes = {
-            .unit_count = 1, .group_count = 1, .queue_send = {.items = &send, .count = 1}};
+    pawl_changes     changes = {ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
     assert_int_equal(wakes_of(here), 1);
     assert_int_equal(wakes_of(elsewhere), 0);

@@ -47,7 +47,6 @@ static pawl_code add_refusals(pawl_refusals *refused)
 static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                              pawl_error *error)
 {
-    (void)store;
     fake.commit_count++;
     if (fake.commit_count <= fake.fenced_until)
         return minimal_answer(PAWL_EFENCED, error);
@@ -62,7 +61,6 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
 static pawl_code fake_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                               pawl_error *error)
 {
-    (void)store;
     assert_int_equal(pawl_uuid_compare(commit_id, fake.commit_id), 0);
     *is_applied = minimal_is_applied;
     return fake.resolve_code == PAWL_OK
@@ -84,7 +82,6 @@ static pawl_code fake_worker_open(pawl_store *store, pawl_text endpoint, pawl_te
 
 static void fake_interrupt(pawl_store *store)
 {
-    (void)store;
     fake.interrupt_count++;
 }
 
@@ -100,13 +97,11 @@ static const pawl_store_ops knows_driver = {
 
 static pawl_code fake_begin(pawl_store *store, pawl_error *error)
 {
-    (void)store, (void)error;
     return PAWL_OK;
 }
 
 static void fake_end(pawl_store *store)
 {
-    (void)store;
 }
 
 static const pawl_store_ops sql_driver = {FAKE, .scheme = "sql",
@@ -481,7 +476,6 @@ static uint64_t wakes_of(int fd)
 
 static int open_waiters(void **state)
 {
-    (void)state;
     worker = eventfd(0, EFD_NONBLOCK);
     reader = eventfd(0, EFD_NONBLOCK);
     return pawl__wake_add("minimal", worker, NULL) == PAWL_OK &&
@@ -492,7 +486,6 @@ static int open_waiters(void **state)
 
 static int close_waiters(void **state)
 {
-    (void)state;
     pawl__wake_remove(worker);
     pawl__wake_remove(reader);
     close(worker);

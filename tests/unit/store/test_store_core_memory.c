@@ -17,7 +17,6 @@ static bool is_refusing;
 static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                              pawl_error *error)
 {
-    (void)store, (void)changes;
     if (is_refusing && pawl_refusals_add(refused, pawl_change_checkpoint_set, 0, 0, PAWL_ECONFLICT,
                                          PAWL_TEXT("it is taken")) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a refusal");
@@ -27,14 +26,12 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
 static pawl_code fake_claim(pawl_store *store, pawl_text endpoint, pawl_time now, size_t count_max,
                             pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
 {
-    (void)store, (void)endpoint, (void)now, (void)count_max, (void)arena, (void)rows, (void)error;
     return PAWL_OK;
 }
 
 static pawl_code refuse_to_open(pawl_store *store, const char *url,
                                 const pawl_store_options *options, pawl_error *error)
 {
-    (void)store, (void)url, (void)options;
     return minimal_answer(PAWL_EUNREACHABLE, error);
 }
 

@@ -36,7 +36,6 @@ static pawl_code fake_open(pawl_store *store, const char *url, const pawl_store_
 
 static void fake_close(pawl_store *store)
 {
-    (void)store;
     fake.close_count++;
 }
 
@@ -56,7 +55,6 @@ static pawl_code fake_schema(pawl_store *store, pawl_schema_verb verb, const paw
 static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                              pawl_error *error)
 {
-    (void)store, (void)changes, (void)refused, (void)error;
     return PAWL_OK;
 }
 
@@ -70,7 +68,6 @@ static const pawl_store_ops fake_driver = {FAKE, .scheme = "kept"};
 
 static int reset(void **state)
 {
-    (void)state;
     memset(&fake, 0, sizeof fake);
     return 0;
 }
@@ -100,7 +97,6 @@ TESTS(a_program_is_kept_as_a_name_that_every_store_takes, void **state,
 {
     char      name[PAWL_NAME_SIZE_MAX + 1], expected[PAWL_NAME_SIZE_MAX + 1];
     pawl_text whole = {.data = name, .size = PAWL_NAME_SIZE_MAX};
-    (void)state;
     expect_kept(PAWL_TEXT("2.4.1"), PAWL_TEXT("2.4.1"));
     expect_kept((pawl_text){.size = 0}, PAWL_TEXT(""));
     expect_kept((pawl_text){.data = "a\nb\xFF\0c", .size = 6}, PAWL_TEXT("a b??c"));
@@ -120,7 +116,6 @@ TESTS(a_handle_knows_its_host_and_its_pawl, void **state,
 {
     char        host[300] = "";
     pawl_store *store     = NULL;
-    (void)state;
     assert_int_equal(gethostname(host, sizeof host), 0);
     assert_int_equal(pawl_store_open("kept:x", NULL, &store, NULL), PAWL_OK);
     const pawl_worker_info *about = pawl_store_program(store);
@@ -144,10 +139,8 @@ static void opens(const pawl_store_options *options)
 static void is_refused(const pawl_store_options *options, pawl_code code, const char *text)
 {
     pawl_store *store = (pawl_store *)&fake;
-    pawl_error  error = PAWL_ERROR_INIT;
     fake.open_count   = 0;
-    assert_int_equal(pawl_store_open("kept:x", options, &store, &error), code);
-    assert_string_equal(error.text, text);
+    must_fail(pawl_store_open("kept:x", options, &store, world_error()), code, text);
     assert_null(store);
     assert_int_equal(fake.open_count, 0);
 }
@@ -273,16 +266,15 @@ TEST_BETWEEN(a_prefix_holds_letters_digits_and_underscores, reset, NULL)
 TEST_BETWEEN(a_url_has_2000_bytes_at_most, reset, NULL)
 {
     char        url[2002] = "kept:";
-    pawl_error  error     = PAWL_ERROR_INIT;
     pawl_store *store     = NULL;
     memset(url + 5, 'x', 1995);
-    assert_int_equal(pawl_store_open(url, NULL, &store, &error), PAWL_OK);
+    must(pawl_store_open(url, NULL, &store, world_error()));
     pawl_store_close(store);
     url[2000] = 'x';
-    assert_int_equal(pawl_store_open(url, NULL, &store, &error), PAWL_ELIMIT);
-    assert_string_equal(error.text, "URL of a store: it has 2001 bytes, limit 2000");
+    must_fail(pawl_store_open(url, NULL, &store, world_error()), PAWL_ELIMIT,
+              "URL of a store: it has 2001 bytes, limit 2000");
     assert_int_equal(fake.open_count, 1);
-    assert_int_equal(pawl_store_schema(url, PAWL_SCHEMA_PRINT, NULL, NULL, NULL, &error),
+    assert_int_equal(pawl_store_schema(url, PAWL_SCHEMA_PRINT, NULL, NULL, NULL, world_error()),
                      PAWL_ELIMIT);
 }
 
@@ -357,21 +349,18 @@ TEST_BETWEEN(a_schema_that_fails_is_closed_as_well, reset, NULL)
 TEST_BETWEEN(what_no_schema_can_be_reaches_no_driver, reset, NULL)
 {
     int                    lines = 0;
-    pawl_error             error = PAWL_ERROR_INIT;
     const pawl_schema_spec quote = {.system_prefix = "a'b"}, late = {.deadline = -1};
     assert_int_equal(
-        pawl_store_schema("kept:", PAWL_SCHEMA_APPLY, &quote, keep_line, &lines, &error),
+        pawl_store_schema("kept:", PAWL_SCHEMA_APPLY, &quote, keep_line, &lines, world_error()),
         PAWL_ECONFIG);
     assert_int_equal(
-        pawl_store_schema("kept:", PAWL_SCHEMA_APPLY, &late, keep_line, &lines, &error),
+        pawl_store_schema("kept:", PAWL_SCHEMA_APPLY, &late, keep_line, &lines, world_error()),
         PAWL_EINVAL);
     static const int verbs[] = {-1, PAWL_SCHEMA_PLAN + 1};
     for (size_t i = 0; i < COUNT(verbs); i++) {
-        assert_int_equal(
-            pawl_store_schema("kept:", (pawl_schema_verb)verbs[i], NULL, keep_line, &lines, &error),
-            PAWL_EINVAL);
-        assert_string_equal(error.text,
-                            test_text("schema of a store: verb %d is unknown", verbs[i]));
+        must_fail(pawl_store_schema("kept:", (pawl_schema_verb)verbs[i], NULL, keep_line, &lines,
+                                    world_error()),
+                  PAWL_EINVAL, test_text("schema of a store: verb %d is unknown", verbs[i]));
     }
     assert_int_equal(fake.open_count + fake.schema_count, 0);
 }
@@ -380,9 +369,7 @@ TEST_BETWEEN(what_no_schema_can_be_reaches_no_driver, reset, NULL)
 
 static void is_no_driver(const pawl_store_ops *ops, const char *text)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    assert_int_equal(pawl_store_register(ops, &error), PAWL_ECONFIG);
-    assert_string_equal(error.text, text);
+    must_fail(pawl_store_register(ops, world_error()), PAWL_ECONFIG, text);
 }
 
 TEST(what_a_driver_cannot_be_without)
@@ -521,17 +508,16 @@ TEST(many_wait)
 
 TEST(a_stores_identity_has_199_bytes_at_most)
 {
-    char       identity[201];
-    int        fd    = eventfd(0, EFD_NONBLOCK);
-    pawl_error error = PAWL_ERROR_INIT;
+    char identity[201];
+    int  fd = eventfd(0, EFD_NONBLOCK);
     memset(identity, 'i', sizeof identity);
     identity[200] = '\0';
     for (int i = 0; i < 2; i++) { /* a refused open keeps no lock */
-        assert_int_equal(pawl__wake_add(identity, fd, &error), PAWL_ELIMIT);
-        assert_string_equal(error.text, "identity of a store: it has 200 bytes, limit 199");
+        must_fail(pawl__wake_add(identity, fd, world_error()), PAWL_ELIMIT,
+                  "identity of a store: it has 200 bytes, limit 199");
     }
     identity[199] = '\0';
-    assert_int_equal(pawl__wake_add(identity, fd, &error), PAWL_OK);
+    must(pawl__wake_add(identity, fd, world_error()));
     pawl__wake_all(identity);
     assert_int_equal(wakes_of(fd), 1);
     pawl__wake_remove(fd);

@@ -33,12 +33,9 @@ static void make_fixture(pawl_store *store)
                                          .source      = PAWL_TEXT("a/1"),
                                          .destination = PAWL_TEXT("billing"),
                                          .message = {.id = PAWL_TEXT("m"), .type = PAWL_TEXT("pay")}};
-    pawl_changes             changes  = {.unit_count          = 1,
-                                         .group_count         = 1,
-                                         .event_append        = {events, COUNT(events)},
-                                         .stream_snapshot_set = {&snapshot, 1},
-                                         .checkpoint_set      = {&point, 1},
-                                         .outbox_add          = {&out, 1}};
+    pawl_changes             changes  = {ONE_UNIT, .event_append = {events, COUNT(events)},
+                                         .stream_snapshot_set = {&snapshot, 1}, .checkpoint_set = {&point, 1},
+                                         .outbox_add = {&out, 1}};
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
 }
 

@@ -26,7 +26,6 @@ static struct {
 static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                              pawl_error *error)
 {
-    (void)store;
     fake.commit_count++;
     fake.release_count += (unsigned)changes->leased_batch_release.count;
     if (changes->saga_update.count != 0)
@@ -45,7 +44,6 @@ static pawl_code fake_load(pawl_store *store, const pawl_saga_table *table, pawl
                            const pawl_value *values, size_t count, pawl_saga_lock lock,
                            pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
-    (void)store, (void)table, (void)key, (void)values, (void)count, (void)lock, (void)arena;
     rows[0].version = 9; /* rows of a failed call are not looked at */
     return minimal_answer(fake.load_code, error);
 }
@@ -53,7 +51,6 @@ static pawl_code fake_load(pawl_store *store, const pawl_saga_table *table, pawl
 static pawl_code fake_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
                                  pawl_error *error)
 {
-    (void)store, (void)table;
     *count = 0;
     return minimal_answer(fake.count_code, error);
 }
@@ -62,7 +59,6 @@ static pawl_code fake_aggregator_count(pawl_store *store, pawl_text partition,
                                        const pawl_text *types, size_t type_count, pawl_time now,
                                        pawl_aggregator_counts *counts, pawl_error *error)
 {
-    (void)store, (void)partition, (void)types, (void)type_count, (void)now;
     counts->all = fake.row_count;
     return minimal_answer(fake.count_code, error);
 }
@@ -72,7 +68,6 @@ static pawl_code fake_leased_batch_claim(pawl_store *store, const pawl_leased_ba
                                          pawl_arena *arena, pawl_leased_batch *leased,
                                          pawl_error *error)
 {
-    (void)store;
     *leased        = (pawl_leased_batch){0};
     fake.count_max = claim->count_max;
     if (fake.claim_count++ >= fake.claim_good)
@@ -86,7 +81,6 @@ static pawl_code fake_leased_batch_claim(pawl_store *store, const pawl_leased_ba
 static pawl_code fake_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
                                     pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    (void)store, (void)arena, (void)rows, (void)error;
     fake.count_max = claim->count_max;
     return PAWL_OK;
 }
@@ -95,7 +89,6 @@ static pawl_code fake_timeout_claim(pawl_store *store, const pawl_timeout_claim 
 static pawl_code fake_inbox_known(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                                   size_t count, bool *known, pawl_error *error)
 {
-    (void)store, (void)endpoint, (void)ids, (void)count;
     *known = true;
     return minimal_answer(fake.known_code, error);
 }
@@ -103,7 +96,6 @@ static pawl_code fake_inbox_known(pawl_store *store, pawl_text endpoint, const p
 static pawl_code fake_find(pawl_store *store, const pawl_find *asked, pawl_arena *arena,
                            pawl_found *found, pawl_error *error)
 {
-    (void)store, (void)asked, (void)arena, (void)found;
     fake.find_count++;
     return minimal_answer(fake.find_code, error);
 }
@@ -142,8 +134,6 @@ static void expect_text(const fixture *f, const char *part)
     if (strstr(f->error.text, part) == NULL)
         fail_msg("'%s' lacks '%s'", f->error.text, part);
 }
-
-/* ---- Tests -------------------------------------------------------------- */
 
 TEST(an_absent_entry_is_unsupported)
 {
@@ -260,7 +250,6 @@ TEST(an_unknown_outcome_is_settled_before_the_row)
 
 static bool decodes_nothing(const pawl_message *message, void *context)
 {
-    (void)message, (void)context;
     return false;
 }
 

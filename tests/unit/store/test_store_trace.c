@@ -59,17 +59,16 @@ TEST(a_commit_is_told_with_what_it_calls)
 TEST(a_call_is_told_with_its_failure)
 {
     pawl_store *store = called_open("called:");
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_store_trace_set(tell, &told);
     told.count  = 0;
     called.code = PAWL_EBUSY;
-    assert_int_equal(pawl_store_unlead(store, name, &error), PAWL_EBUSY);
+    assert_int_equal(pawl_store_unlead(store, name, world_error()), PAWL_EBUSY);
     expect_told(store, "unlead", PAWL_EBUSY, "page 7 is damaged");
     called.code = PAWL_OK;
-    assert_int_equal(pawl_store_unlead(store, name, &error), PAWL_OK);
+    must(pawl_store_unlead(store, name, world_error()));
     expect_told(store, "unlead", PAWL_OK, "");
     pawl_store_trace_set(NULL, NULL);
-    assert_int_equal(pawl_store_unlead(store, name, &error), PAWL_OK);
+    must(pawl_store_unlead(store, name, world_error()));
     assert_int_equal(told.count, 0);
 }
 
@@ -83,7 +82,6 @@ static int64_t now_us(void)
 static pawl_code take_a_while(pawl_store *store, pawl_text lease, pawl_error *error)
 {
     int64_t end = now_us() + 200;
-    (void)store, (void)lease, (void)error;
     while (now_us() < end) {
     }
     return PAWL_OK;
@@ -110,17 +108,16 @@ TEST(a_call_is_a_line_of_the_log)
 {
     pawl_store *store = called_open("called:");
     char        line[200], id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_error  error = PAWL_ERROR_INIT;
     pawl_uuid_format(pawl_store_worker(store).uuid, id);
     const char *start = test_text("called: worker %s: unlead: ", id);
     pawl_log_set(keep_line, PAWL_LOG_DEBUG, line);
     pawl_store_trace_set(pawl_store_trace_log, NULL);
-    assert_int_equal(pawl_store_unlead(store, name, &error), PAWL_OK);
+    must(pawl_store_unlead(store, name, world_error()));
     assert_memory_equal(line, start, strlen(start));
     assert_non_null(strstr(line, "OK after "));
     assert_string_equal(line + strlen(line) - 3, " us");
     called.code = PAWL_EBUSY;
-    assert_int_equal(pawl_store_unlead(store, name, &error), PAWL_EBUSY);
+    assert_int_equal(pawl_store_unlead(store, name, world_error()), PAWL_EBUSY);
     assert_non_null(strstr(line, "EBUSY after "));
     assert_non_null(strstr(line, " us: page 7 is damaged"));
     pawl_store_trace_set(NULL, NULL);

@@ -57,18 +57,15 @@ TEST(an_option_sets_its_member)
     assert_int_equal(own.mode, 0);
     assert_int_equal(own.seconds, 2);
     assert_string_equal(own.title, "");
-    pawl_error error = PAWL_ERROR_INIT;
-    assert_int_equal(pawl__url_options(&kind, NULL, NULL, &own, &error), PAWL_OK);
+    must(pawl__url_options(&kind, NULL, NULL, &own, world_error()));
 }
 
 static void refused(const char *text, const char *given, pawl_code code, const char *words)
 {
-    char       copy[200];
-    settings   own   = {.seconds = 7, .mode = -1};
-    pawl_error error = PAWL_ERROR_INIT;
+    char     copy[200];
+    settings own = {.seconds = 7, .mode = -1};
     snprintf(copy, sizeof copy, "%s", text);
-    assert_int_equal(pawl__url_options(&kind, given, copy, &own, &error), code);
-    assert_string_equal(error.text, words);
+    must_fail(pawl__url_options(&kind, given, copy, &own, world_error()), code, words);
     assert_int_equal(own.seconds, 7);
     assert_int_equal(own.mode, -1);
 }
@@ -105,9 +102,8 @@ TEST(d35_an_unknown_option_is_named)
 
 TEST(a_whole_url_is_read)
 {
-    pawl__url  parts;
-    settings   own   = {0};
-    pawl_error error = PAWL_ERROR_INIT;
+    pawl__url parts;
+    settings  own = {0};
     must(pawl__url_read(&kind, "db://a:b@h,[::1]:9/d%26?seconds=3", &parts, &own, world_error()));
     assert_string_equal(parts.user, "a");
     assert_string_equal(parts.password, "b");
@@ -120,16 +116,16 @@ TEST(a_whole_url_is_read)
     assert_string_equal(parts.given, "db://a:***@h,[::1]:9/d%26?seconds=3");
     assert_int_equal(own.seconds, 3);
     pawl__url_free(&parts);
-    assert_int_equal(pawl__url_read(&kind, "db:x", &parts, &own, &error), PAWL_EINVAL);
-    assert_string_equal(error.text, "db: db:x: the URL does not begin with db:// or dbs://");
+    must_fail(pawl__url_read(&kind, "db:x", &parts, &own, world_error()), PAWL_EINVAL,
+              "db: db:x: the URL does not begin with db:// or dbs://");
     pawl__url_free(&parts);
-    assert_int_equal(pawl__url_read(&kind, "db://h", &parts, &own, &error), PAWL_EINVAL);
-    assert_string_equal(error.text, "db: db://h: no database is named: db://host/database");
+    must_fail(pawl__url_read(&kind, "db://h", &parts, &own, world_error()), PAWL_EINVAL,
+              "db: db://h: no database is named: db://host/database");
     pawl__url_free(&parts);
-    assert_int_equal(pawl__url_read(&kind, "db://h/1234567890123", &parts, &own, &error),
-                     PAWL_EINVAL);
-    assert_string_equal(error.text, "db: db://h/1234567890123: the database's name cannot be read "
-                                    "(3 characters at most)");
+    must_fail(pawl__url_read(&kind, "db://h/1234567890123", &parts, &own, world_error()),
+              PAWL_EINVAL,
+              "db: db://h/1234567890123: the database's name cannot be read "
+              "(3 characters at most)");
     pawl__url_free(&parts);
 }
 

@@ -23,9 +23,8 @@ typedef struct sample {
 
 static void begin(sample *s, const char *url)
 {
-    pawl_error error = PAWL_ERROR_INIT;
-    *s               = (sample){.arena = pawl_arena_create(4096)};
-    assert_int_equal(pawl__rabbitmq_url_read(&s->url, PAWL__RABBITMQ_ROUTE, url, &error), PAWL_OK);
+    *s = (sample){.arena = pawl_arena_create(4096)};
+    must(pawl__rabbitmq_url_read(&s->url, PAWL__RABBITMQ_ROUTE, url, world_error()));
     s->item.queue   = PAWL_TEXT("desk");
     s->item.message = (pawl_message){.id             = PAWL_TEXT("m-1"),
                                      .type           = PAWL_TEXT("Shop.OrderPlaced"),
@@ -338,10 +337,6 @@ TEST(every_allocation_fails_in_turn)
     }
 }
 
-int main(void)
-{
-    fault_memory_install();
-    return tests_run(NULL, NULL);
-}
+void (*const tests_first)(void) = fault_memory_install;
 
 #endif

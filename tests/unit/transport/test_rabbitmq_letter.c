@@ -24,14 +24,8 @@ typedef struct made {
 
 static void make(made *m, const char *body)
 {
-    *m              = (made){.arena = pawl_arena_create(0)};
+    *m              = (made){.arena = test_arena()};
     m->message.body = amqp_cstring_bytes(body);
-    assert_non_null(m->arena);
-}
-
-static void end(made *m)
-{
-    pawl_arena_destroy(m->arena);
 }
 
 #define PROPERTY(m, flag, member, value)                            \
@@ -82,7 +76,6 @@ TEST(properties_are_enough)
     is(m.taken.message.body, "{\"n\":1}");
     is(m.taken.message.headers, "");
     is(m.taken.refusal, "");
-    end(&m);
 }
 
 TEST(headers_of_pawl_come_back_as_they_went)
@@ -98,19 +91,16 @@ TEST(headers_of_pawl_come_back_as_they_went)
     is(m.taken.message.causation_id, "m-0");
     is(m.taken.message.headers, "{\"pawl.causation_id\":\"m-0\",\"pawl.version\":\"2\",\"tone\":"
                                 "\"ki\\\"nd\",\"pawl.reply_to\":\"answers\"}");
-    end(&m);
     make(&m, "{}");
     PROPERTY(&m, REPLY_TO, reply_to, "answers");
     header(&m, "pawl.reply_to", "elsewhere");
     read_it(&m);
     is(m.taken.message.headers, "{\"pawl.reply_to\":\"elsewhere\"}");
-    end(&m);
     make(&m, "{}");
     PROPERTY(&m, REPLY_TO, reply_to, "answers");
     header(&m, "pawl.reply_to", "");
     read_it(&m);
     is(m.taken.message.headers, "{\"pawl.reply_to\":\"answers\"}");
-    end(&m);
 }
 
 TEST(headers_of_nservicebus_are_understood)
@@ -132,7 +122,6 @@ TEST(headers_of_nservicebus_are_understood)
     is(m.taken.message.causation_id, "n-0");
     is(m.taken.refusal, "");
     assert_non_null(strstr(m.taken.message.headers.data, "\"pawl.reply_to\":\"desk\""));
-    end(&m);
 }
 
 TEST(headers_of_serviceconnect_are_understood)
@@ -149,7 +138,6 @@ TEST(headers_of_serviceconnect_are_understood)
     is(m.taken.message.type, "Shop.Placed");
     is(m.taken.message.correlation_id, "talk");
     assert_non_null(strstr(m.taken.message.headers.data, "\"pawl.reply_to\":\"desk\""));
-    end(&m);
 }
 
 TEST(what_a_property_says_comes_before_a_header)
@@ -166,7 +154,6 @@ TEST(what_a_property_says_comes_before_a_header)
     is(m.taken.message.id, "m-1");
     is(m.taken.message.type, "ping");
     assert_non_null(strstr(m.taken.message.headers.data, "\"pawl.reply_to\":\"here\""));
-    end(&m);
 }
 
 /* A property or a header without a text says nothing: the next one is asked. */
@@ -196,7 +183,6 @@ TEST(what_is_empty_says_nothing)
     assert_true(m.taken.due == 0);
     assert_non_null(strstr(m.taken.message.headers.data, "\"pawl.reply_to\":\"desk\""));
     assert_non_null(strstr(m.taken.message.headers.data, "\"NServiceBus.MessageId\":\"\""));
-    end(&m);
 }
 
 /* The first class's full name, with or without an assembly behind it. */
@@ -214,7 +200,6 @@ TEST(of_several_types_the_first_counts)
             header(&m, "NServiceBus.EnclosedMessageTypes", texts[i / 2]);
         read_it(&m);
         is(m.taken.message.type, "Shop.Placed");
-        end(&m);
     }
 }
 
@@ -227,7 +212,6 @@ TEST(e28_without_a_type_it_is_refused)
     read_it(&m);
     is(m.taken.message.type, "");
     assert_non_null(strstr(m.taken.refusal.data, "it has no type"));
-    end(&m);
 }
 
 TEST(values_become_texts)
@@ -260,7 +244,6 @@ TEST(values_become_texts)
        "\"word\":\"60000\",\"int\":\"-70000\",\"unsigned\":\"4000000000\",\"long\":"
        "\"-9223372036854775808\",\"time\":\"18446744073709551615\",\"float\":\"0.5\","
        "\"double\":\"0.1\",\"none\":\"NaN\",\"decimal\":\"314e-2\",\"loss\":\"-15e-1\"}");
-    end(&m);
 }
 
 TEST(e28_a_header_that_is_no_text_is_left_out_and_told)
@@ -273,13 +256,11 @@ TEST(e28_a_header_that_is_no_text_is_left_out_and_told)
     read_it(&m);
     is(m.taken.message.headers, "{\"good\":\"yes\"}");
     is(m.taken.refusal, "header 'bad' is not a text in UTF-8");
-    end(&m);
     make(&m, "{}");
     PROPERTY(&m, TYPE, type, "ping");
     header(&m, "\xfe", "yes");
     read_it(&m);
     is(m.taken.refusal, "the name of a header is not a text in UTF-8");
-    end(&m);
     make(&m, "{}"); /* the answer would go nowhere */
     PROPERTY(&m, TYPE, type, "ping");
     PROPERTY(&m, REPLY_TO, reply_to, "\xff");
@@ -287,14 +268,12 @@ TEST(e28_a_header_that_is_no_text_is_left_out_and_told)
     read_it(&m);
     is(m.taken.message.headers, "{\"good\":\"yes\"}");
     is(m.taken.refusal, "the reply address (reply_to) is not a text in UTF-8");
-    end(&m);
     make(&m, "{}");
     PROPERTY(&m, TYPE, type, "ping");
     PROPERTY(&m, REPLY_TO, reply_to, "\xff");
     header(&m, "pawl.reply_to", "here"); /* which comes first */
     read_it(&m);
     is(m.taken.refusal, "");
-    end(&m);
 }
 
 TEST(a_due_time_is_read_and_one_that_is_none_refused)
@@ -310,13 +289,11 @@ TEST(a_due_time_is_read_and_one_that_is_none_refused)
     must(pawl_time_parse(PAWL_TEXT("2026-01-31T23:59:59.123456Z"), &due, world_error()));
     assert_int_equal(m.taken.due, due);
     is(m.taken.refusal, "");
-    end(&m);
     make(&m, "{}");
     PROPERTY(&m, TYPE, type, "ping");
     header(&m, "pawl.due", "soon");
     read_it(&m);
     is(m.taken.refusal, "header 'pawl.due' is not a time: expected 2026-01-31T23:59:59.123456Z");
-    end(&m);
 }
 
 static void expires(made *m, const char *expected)
@@ -349,19 +326,16 @@ TEST(a_time_to_be_processed_becomes_its_end)
     assert_null(strstr(m.taken.message.headers.data, "\"pawl.expires\":\"\""));
     header(&m, "pawl.expires", "2030-01-01T00:00:00.000000Z");
     expires(&m, "2030-01-01T00:00:00.000000Z");
-    end(&m);
     make(&m, "{}");
     PROPERTY(&m, TYPE, type, "ping");
     header(&m, "TimeSent", "2026-01-31T23:59:50.5Z");
     header(&m, "NServiceBus.TimeToBeReceived", "00:00:09.9999999");
     expires(&m, "2026-02-01T00:00:00.500000Z");
-    end(&m);
     make(&m, "{}");
     PROPERTY(&m, TYPE, type, "ping");
     header(&m, "TimeSent", "2026-01-31T23:59:50.5Z");
     header(&m, "NServiceBus.TimeToBeReceived", "00:00:00.0500000");
     expires(&m, "2026-01-31T23:59:50.550000Z");
-    end(&m);
     static const char *const odd[] = {"",        "x",         "10",  "00:10",
                                       "00:00:x", "-00:00:01", "1.2", "9999999999:00:00"};
     for (size_t i = 0; i < COUNT(odd); i++) {
@@ -370,7 +344,6 @@ TEST(a_time_to_be_processed_becomes_its_end)
         header(&m, "TimeSent", "2026-01-31T23:59:50.5Z");
         header(&m, "NServiceBus.TimeToBeReceived", odd[i]);
         expires(&m, "");
-        end(&m);
     }
 }
 

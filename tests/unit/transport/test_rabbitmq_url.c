@@ -167,7 +167,7 @@ TEST(less_than_is_required_is_refused)
 
 TEST(the_module_is_found_by_its_schemes)
 {
-    pawl_arena               *arena = pawl_arena_create(1000);
+    pawl_arena               *arena = test_arena();
     const pawl_transport_ops *ops   = pawl_transport_find("amqp://broker");
     assert_ptr_not_equal(ops, &pawl_transport_store);
     assert_ptr_equal(pawl_transport_find("amqps://broker"), ops);
@@ -176,7 +176,6 @@ TEST(the_module_is_found_by_its_schemes)
     assert_int_equal(ops->promises & PAWL_TRANSPORT_PREFIX, 0);
     pawl_text masked = pawl_url_masked("amqps://clerk:Se-kret@one,two:5673/v?exchange=a", arena);
     assert_string_equal(masked.data, "amqps://clerk:***@one,two:5673/v?exchange=a");
-    pawl_arena_destroy(arena);
 }
 
 TEST(what_is_read_from_has_a_queue_whatever_leads_into_it)

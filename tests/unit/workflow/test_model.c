@@ -9,16 +9,9 @@
 
 /* ---- Records and handlers ---------------------------------------------------- */
 
-#define ADDRESS(F) F(TEXT, city)
-PAWL_RECORD(address, ADDRESS);
-#define ORDER_STATE(F) \
-    F(TEXT, order_id)  \
-    F(INT64, number)   \
-    F(DOUBLE, weight)  \
-    F(RECORD, home, address)
-PAWL_RECORD(order_state, ORDER_STATE);
-#define OTHER_STATE(F) F(TEXT, order_id)
-PAWL_RECORD(other_state, OTHER_STATE);
+RECORD(address, (TEXT, city));
+RECORD(order_state, (TEXT, order_id), (INT64, number), (DOUBLE, weight), (RECORD, home, address));
+RECORD(other_state, (TEXT, order_id));
 #define PLACE(F)      \
     F(TEXT, order_id) \
     F(UUID, uuid)     \
@@ -32,51 +25,24 @@ PAWL_RECORD(place, PLACE);
     F(DOUBLE, weight)
 PAWL_RECORD_WITH(other_place, OTHER_PLACE, .type = "place");
 
-static pawl_code on_other_place(pawl_context *ctx, const other_place *message)
-{
-    (void)ctx, (void)message;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_other_place, other_place);
+IDLE_MESSAGE_HANDLER(on_other_place, other_place);
 
-static pawl_code on_place(pawl_context *ctx, order_state *state, const place *message)
-{
-    (void)ctx, (void)state, (void)message;
-    return PAWL_OK;
-}
-PAWL_HANDLER(on_place, order_state, place);
+IDLE_HANDLER(on_place, order_state, place);
 
-static pawl_code on_place_other(pawl_context *ctx, other_state *state, const place *message)
-{
-    (void)ctx, (void)state, (void)message;
-    return PAWL_OK;
-}
-PAWL_HANDLER(on_place_other, other_state, place);
+IDLE_HANDLER(on_place_other, other_state, place);
 
-static pawl_code on_late(pawl_context *ctx, order_state *state)
-{
-    (void)ctx, (void)state;
-    return PAWL_OK;
-}
-PAWL_TIMEOUT_HANDLER(on_late, order_state);
+IDLE_TIMEOUT_HANDLER(on_late, order_state);
 
-static pawl_code on_plain(pawl_context *ctx, const place *message)
-{
-    (void)ctx, (void)message;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_plain, place);
+IDLE_MESSAGE_HANDLER(on_plain, place);
 
 static pawl_code on_batch(pawl_context *ctx, const place *messages, size_t count)
 {
-    (void)ctx, (void)messages, (void)count;
     return PAWL_OK;
 }
 PAWL_BATCH_HANDLER(on_batch, place);
 
 static pawl_code find_none(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx, (void)message, (void)id;
     return PAWL_OK;
 }
 
@@ -288,19 +254,10 @@ TEST(d32_all_other_ways_are_accepted)
 
 /* ---- Times with an offset ------------------------------------------------------------ */
 
-#define ALARM_STATE(F)                     \
-    F(TIME, rings_at, .with_offset = true) \
-    F(TIME, rings_next)
-PAWL_RECORD(alarm_state, ALARM_STATE);
-#define RING(F) F(TIME, at)
-PAWL_RECORD(ring, RING);
+RECORD(alarm_state, (TIME, rings_at, .with_offset = true), (TIME, rings_next));
+RECORD(ring, (TIME, at));
 
-static pawl_code on_ring(pawl_context *ctx, alarm_state *state, const ring *message)
-{
-    (void)ctx, (void)state, (void)message;
-    return PAWL_OK;
-}
-PAWL_HANDLER(on_ring, alarm_state, ring);
+IDLE_HANDLER(on_ring, alarm_state, ring);
 
 STATE_TEST(d17_a_property_asks_for_an_offset, void **state)
 {
@@ -313,7 +270,6 @@ STATE_TEST(d17_a_property_asks_for_an_offset, void **state)
                                         .transitional_key = "at",
                                         .starts           = true})}};
     pawl__model  *model = NULL;
-    (void)state;
     must(create_with(&row, &model, world_error()));
     assert_true(model->sagas[0].table.main.with_offset);
     assert_false(model->sagas[0].table.transitional.with_offset);

@@ -10,24 +10,11 @@
     F(TIME, at)
 PAWL_RECORD_WITH(deal, DEAL, .version = 3);
 PAWL_RECORD(first_deal, DEAL);
-#define OPEN_DEAL(F) \
-    F(TEXT, name)    \
-    F(TIME, at)
-PAWL_RECORD(open_deal, OPEN_DEAL);
+RECORD(open_deal, (TEXT, name), (TIME, at));
 
-static pawl_code on_open(pawl_context *ctx, deal *state, const open_deal *message)
-{
-    (void)ctx, (void)state, (void)message;
-    return PAWL_OK;
-}
-PAWL_HANDLER(on_open, deal, open_deal);
+IDLE_HANDLER(on_open, deal, open_deal);
 
-static pawl_code on_open_first(pawl_context *ctx, first_deal *state, const open_deal *message)
-{
-    (void)ctx, (void)state, (void)message;
-    return PAWL_OK;
-}
-PAWL_HANDLER(on_open_first, first_deal, open_deal);
+IDLE_HANDLER(on_open_first, first_deal, open_deal);
 
 static const pawl_state_format plain     = {PAWL_STATE_FORMAT_HEAD, .below = 0};
 static const pawl_state_format below_1   = {PAWL_STATE_FORMAT_HEAD, .below = 1};
@@ -125,7 +112,6 @@ STATE_TEST(s26_programs_built_before_have_no_format, void **state)
         .format          = &unsized,
         OLDER(&unsized)};
     uint32_t before = offsetof(pawl_saga, format);
-    (void)state;
     times_are(&saga, &unsized, before, offsetof(pawl_endpoint_spec, format), PAWL_TIMES_RFC3339, 0);
     pawl__model *model = build(&saga, NULL, before, sizeof(pawl_endpoint_spec));
     assert_true(model->sagas[0].format.stores_defaults);

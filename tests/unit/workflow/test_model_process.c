@@ -9,17 +9,9 @@
 
 /* ---- Records and handlers ---------------------------------------------------- */
 
-#define ACCOUNT(F)   \
-    F(TEXT, account) \
-    F(INT64, cents)
-PAWL_RECORD(account, ACCOUNT);
-#define OTHER(F) F(TEXT, account)
-PAWL_RECORD(other, OTHER);
-#define CREDIT(F)     \
-    F(TEXT, account)  \
-    F(DOUBLE, weight) \
-    F(INT64, cents)
-PAWL_RECORD(credit, CREDIT);
+RECORD(account, (TEXT, account), (INT64, cents));
+RECORD(other, (TEXT, account));
+RECORD(credit, (TEXT, account), (DOUBLE, weight), (INT64, cents));
 #define CREDITED(F) F(INT64, cents)
 PAWL_RECORD(credited, CREDITED);
 PAWL_RECORD_WITH(forged, CREDITED, .type = "pawl.x");
@@ -51,27 +43,19 @@ static pawl_code on_rejected_saga(pawl_context *ctx, account *state,
     PAWL_HANDLER(on_rejected_saga, account, pawl_rejected);
 static pawl_code find_nothing(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx, (void)message, (void)id;
     return PAWL_OK;
 }
 
 static pawl_code on_late(pawl_context *ctx, const account *state)
 {
-    (void)ctx, (void)state;
     return PAWL_OK;
 }
 PAWL_PROCESS_TIMEOUT_HANDLER(on_late, account);
 
-static pawl_code on_plain(pawl_context *ctx, const credited *message)
-{
-    (void)ctx, (void)message;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_plain, credited);
+IDLE_MESSAGE_HANDLER(on_plain, credited);
 
 static pawl_code on_batch(pawl_context *ctx, const credited *messages, size_t count)
 {
-    (void)ctx, (void)messages, (void)count;
     return PAWL_OK;
 }
 PAWL_BATCH_HANDLER(on_batch, credited);
@@ -88,7 +72,6 @@ static void apply_again(account *state, const credited *event)
 PAWL_APPLY(apply_again, account, credited);
 static void apply_other(other *state, const credited *event)
 {
-    (void)state, (void)event;
 }
 PAWL_APPLY(apply_other, other, credited);
 static void apply_forged(account *state, const forged *event)
@@ -99,7 +82,6 @@ PAWL_APPLY(apply_forged, account, forged);
 
 static pawl_code find_none(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
-    (void)ctx, (void)message, (void)id;
     return PAWL_OK;
 }
 
@@ -419,8 +401,4 @@ TEST(every_allocation_fails_in_turn)
     }
 }
 
-int main(void)
-{
-    fault_memory_install();
-    return tests_run(NULL, NULL);
-}
+void (*const tests_first)(void) = fault_memory_install;
