@@ -106,7 +106,6 @@ static void store_lower(edit *e)
 
 static pawl_text cut(pawl_arena *arena, pawl_text text)
 {
-    (void)arena;
     return (pawl_text){.data = text.data, .size = text.size < 199 ? text.size : 199};
 }
 
@@ -491,7 +490,6 @@ static pawl_code bury_the_living(pawl_store *store, pawl_arena *arena, pawl_work
 static pawl_code wait_whatever_is_ready(pawl_store *store, int64_t microseconds, int wake_fd,
                                         pawl_error *error)
 {
-    (void)wake_fd;
     return SELF->wait(store, microseconds, -1, error);
 }
 

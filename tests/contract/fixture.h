@@ -93,6 +93,13 @@ static inline void expect_text(const fixture *p, const char *part)
         fail_msg("'%s' does not say '%s'", p->error.text, part);
 }
 
+/* The call's code, and a part of its text. */
+static inline void refuses(const fixture *p, pawl_code code, pawl_code expected, const char *part)
+{
+    expect_code(p, code, expected);
+    expect_text(p, part);
+}
+
 static inline pawl_message message_of(const char *id)
 {
     return (pawl_message){.id             = pawl_text_of(id),

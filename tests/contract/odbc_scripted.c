@@ -351,13 +351,12 @@ void scripted_expect(scripted *p, const char *const *patterns)
 
 pawl_code scripted_send(scripted *p)
 {
-    pawl_queue_send send = {
-        .queue   = PAWL_TEXT("orders"),
-        .due     = SCRIPTED_NOW,
-        .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
-    pawl_changes changes = {
-        .now = SCRIPTED_NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
-    return pawl_store_commit(p->store, &changes, NULL, &p->error);
+    return pawl_store_commit(
+        p->store,
+        ONE_CHANGE(
+            queue_send, SCRIPTED_NOW, .queue = PAWL_TEXT("orders"), .due = SCRIPTED_NOW,
+            .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}),
+        NULL, &p->error);
 }
 
 pawl_code scripted_claim(scripted *p, pawl_queue_rows *rows)

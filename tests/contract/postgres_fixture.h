@@ -152,21 +152,19 @@ static inline pawl_queue_rows claim_some(fixture *p, pawl_store *store, const ch
 
 static inline pawl_code settle_one(fixture *p, pawl_store *store, const char *queue, int64_t seq)
 {
-    pawl_queue_settle settle = {.queue = pawl_text_of(queue), .seq = seq};
-    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_settle = {.items = &settle, .count = 1}};
-    return pawl_store_commit(store, &changes, NULL, &p->error);
+    return pawl_store_commit(
+        store, ONE_CHANGE(queue_settle, NOW, .queue = pawl_text_of(queue), .seq = seq), NULL,
+        &p->error);
 }
 
 static inline pawl_code begin_saga(fixture *p, pawl_store *store, const pawl_saga_table *table,
                                    pawl_uuid id, pawl_value main_value, const char *data)
 {
-    pawl_saga_insert insert = {.table    = table,
-                               .id       = {id},
-                               .main     = main_value,
-                               .metadata = TEXT("{}"),
-                               .data     = pawl_text_of(data)};
-    pawl_changes changes    = {.now = NOW, ONE_UNIT, .saga_insert = {.items = &insert, .count = 1}};
-    return pawl_store_commit(store, &changes, NULL, &p->error);
+    return pawl_store_commit(store,
+                             ONE_CHANGE(saga_insert, NOW, .table = table, .id = {id},
+                                        .main = main_value, .metadata = TEXT("{}"),
+                                        .data = pawl_text_of(data)),
+                             NULL, &p->error);
 }
 
 static inline pawl_saga_row load_saga(fixture *p, pawl_store *store, const pawl_saga_table *table,

@@ -101,7 +101,6 @@ static bool mysql_request(proxy_stream *s, unsigned char byte)
  * again, 1 behind 0. */
 static bool mysql_answer(proxy_stream *s, unsigned char *byte, bool fakes_pids)
 {
-    (void)fakes_pids;
     packet_part part = mysql_feed(s, *byte);
     if (!s->is_started) {
         s->is_started = part == BODY_BEGINS && s->header[3] >= 2 && *byte == 0;

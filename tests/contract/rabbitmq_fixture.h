@@ -21,11 +21,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* ---- The application ------------------------------------------------------------------ */
-
 PAWL_RECORD(note, A_NUMBER);
-#define CALL(F) F(INT32, number) F(INT32, count)
-PAWL_RECORD(call, CALL);
+RECORD(call, (INT32, number), (INT32, count));
 
 static pawl_code on_call(pawl_context *ctx, const call *message)
 {

@@ -45,7 +45,6 @@ static bool postgres_empty(const char *url, const char *prefix)
 #else
 static bool postgres_empty(const char *url, const char *prefix)
 {
-    (void)url, (void)prefix;
     return false;
 }
 #endif
@@ -110,7 +109,6 @@ static bool mysql_empty(const char *url, const char *prefix)
 #else
 static bool mysql_empty(const char *url, const char *prefix)
 {
-    (void)url, (void)prefix;
     return false;
 }
 #endif

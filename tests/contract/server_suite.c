@@ -40,13 +40,11 @@ static void fresh(const suite_fixture *fixture, unsigned number, suite_address *
 
 static void ignore(pawl_text line, void *context)
 {
-    (void)line, (void)context;
 }
 
 static pawl_code make(const suite_fixture *fixture, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error)
 {
-    (void)fixture;
     if (kept.is_there)
         return PAWL_OK;
     pawl_code code = pawl_store_schema(address->url, PAWL_SCHEMA_APPLY, spec, ignore, NULL, error);
@@ -59,7 +57,6 @@ static pawl_code make(const suite_fixture *fixture, const suite_address *address
 static pawl_code drop(const suite_fixture *fixture, const suite_address *address,
                       const pawl_schema_spec *spec, pawl_error *error)
 {
-    (void)fixture;
     if (kept.is_there && strcmp(address->prefix, kept.address.prefix) == 0) {
         if (server_empty(address->url, address->prefix))
             return PAWL_OK;

@@ -11,13 +11,11 @@
 
 static void print_name(const suite_report *report, void *context)
 {
-    (void)context;
     printf("%s: %s\n", report->noun, report->name);
 }
 
 static void print_result(const suite_report *report, void *context)
 {
-    (void)context;
     if (report->result == SUITE_FAIL)
         printf("FAIL %s: %s\n     %s\n", report->noun, report->name, report->reason);
     fflush(stdout); /* a later case may crash */

@@ -15,7 +15,6 @@
 
 static void fresh(const suite_fixture *fixture, unsigned number, suite_address *address)
 {
-    (void)fixture;
     snprintf(address->url, sizeof address->url, "broken:defect-%u", number);
 }
 
@@ -70,7 +69,6 @@ static void is_caught(void **state)
 
 static void expect_pass(const suite_report *report, void *context)
 {
-    (void)context;
     if (report->result == SUITE_FAIL)
         fail_msg("%s: %s: %s", report->noun, report->name, report->reason);
 }
@@ -78,7 +76,6 @@ static void expect_pass(const suite_report *report, void *context)
 static void without_a_defect_all_pass(void **state)
 {
     suite_options options = {.seed = SEED, .report = expect_pass};
-    (void)state;
     broken_set(NULL);
     assert_int_equal(suite_run(&broken_fixture, &options), 0);
 }
@@ -239,7 +236,6 @@ static void a_run_that_is_ended_ends_in_its_case_too(void **state)
 static void every_item_has_a_case_or_a_reason(void **state)
 {
     suite_item items[SUITE_ITEM_COUNT];
-    (void)state;
     suite_items_make(items);
     for (size_t i = 0; i < SUITE_ITEM_COUNT; i++) {
         char filter[16];

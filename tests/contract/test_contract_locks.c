@@ -13,7 +13,6 @@ static pawl_saga_lock taken_as; /* SKIP_LOCKED as the store takes it */
 
 static void fresh(const suite_fixture *fixture, unsigned number, suite_address *address)
 {
-    (void)fixture;
     snprintf(address->url, sizeof address->url, "%s",
              locks_url(test_text("memory:locks-%u", number)));
     locks_take_as(taken_as);

@@ -6,7 +6,6 @@
 
 static void fresh(const suite_fixture *fixture, unsigned number, suite_address *address)
 {
-    (void)fixture;
     snprintf(address->url, sizeof address->url, "memory:contract-%u", number);
 }
 

@@ -24,7 +24,6 @@ static pawl_code drop(const suite_fixture *fixture, const suite_address *address
 {
     const char *folder = fixture->context;
     DIR        *open   = opendir(folder);
-    (void)address, (void)spec;
     if (open == NULL)
         return pawl_error_set(error, PAWL_EUNREACHABLE, "%s: cannot be read", folder);
     for (struct dirent *entry = readdir(open); entry != NULL; entry = readdir(open)) {

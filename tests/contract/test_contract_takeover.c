@@ -45,18 +45,15 @@ static pawl_code open_worker(pawl_store *store, pawl_text endpoint, pawl_text ty
 
 static pawl_code begin_nothing(pawl_store *store, pawl_error *error)
 {
-    (void)store, (void)error;
     return PAWL_OK;
 }
 
 static void end_nothing(pawl_store *store)
 {
-    (void)store;
 }
 
 static void fresh(const suite_fixture *fixture, unsigned number, suite_address *address)
 {
-    (void)fixture;
     snprintf(address->url, sizeof address->url, "takeover:%u", number);
 }
 

@@ -17,7 +17,6 @@ static void lose(const lossy *way, lossy_what what, int number, bool is_kept)
     const fault_list       *list    = way->context;
     const fault_plan        plan    = {
                   .kind = kinds[what], .op = fault_op_commit, .n = number, .list = *list};
-    (void)is_kept;
     fault_plan_set(&plan);
 }
 
@@ -33,7 +32,6 @@ static void lose_in_time(const lossy *way, lossy_what what, int number, bool is_
 
 static bool was_lost(const lossy *way)
 {
-    (void)way;
     return fault_was_reached();
 }
 
@@ -86,9 +84,4 @@ ON_ALL_STORES_IN_TIME(o32_and_so_it_is_when_the_commit_came_in_time, const char 
     expect_all_told(url, &way);
 }
 
-int main(void)
-{
-    world_quiet();
-    scenario_files_in_memory();
-    return tests_run(NULL, NULL);
-}
+void (*const tests_first)(void) = scenario_files_in_memory;

@@ -104,9 +104,8 @@ static pawl_code commit_short_of_memory(fixture *p, pawl_store *store, pawl_refu
                                         .at      = NOW,
                                         .due     = PAWL_TIME_MAX};
     }
-    pawl_changes changes = {.now            = NOW,
-                            .unit_count     = 1,
-                            .group_count    = 1,
+    pawl_changes changes = {.now = NOW,
+                            ONE_UNIT,
                             .dead_set       = {.items = &letter, .count = 1},
                             .aggregator_add = {.items = adds, .count = ADDS}};
     return pawl_store_commit(store, &changes, refused, &p->error);
@@ -148,7 +147,6 @@ static struct between {
 /* The first memory for rows is asked for when the first look is answered. */
 static void *settle_meanwhile(void *memory, size_t size, void *context)
 {
-    (void)context;
     if (size == 0) {
         free(memory);
         return NULL;

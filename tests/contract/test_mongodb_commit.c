@@ -27,9 +27,8 @@ static pawl_code commit(fixture *p, pawl_store *store, int64_t number)
     pawl_refusals       refused = {.arena = p->arena};
     pawl_checkpoint_set move    = {.name = TEXT("c"), .from = number, .to = number + 1, .at = NOW};
     pawl_queue_send send    = {.queue = TEXT("orders"), .due = NOW, .message = {.type = TEXT("t")}};
-    pawl_changes    changes = {.now            = NOW,
-                               .unit_count     = 1,
-                               .group_count    = 1,
+    pawl_changes    changes = {.now = NOW,
+                               ONE_UNIT,
                                .checkpoint_set = {.items = &move, .count = 1},
                                .queue_send     = {.items = &send, .count = 1}};
     send.message.id         = pawl_text_of(test_text("m-%d", (int)number));
@@ -303,10 +302,7 @@ static pawl_code add_bills(pawl_arena *arena, pawl_store *store, const char *own
             .message   = {.id = pawl_text_of(keys[i]), .type = TEXT("t"), .body = TEXT("{}")},
             .at        = NOW,
             .due       = NOW};
-    pawl_changes  changes = {.now            = NOW,
-                             .unit_count     = 1,
-                             .group_count    = 1,
-                             .aggregator_add = {.items = adds, .count = 2}};
+    pawl_changes  changes = {.now = NOW, ONE_UNIT, .aggregator_add = {.items = adds, .count = 2}};
     pawl_refusals refused = {.arena = arena};
     pawl_code     code    = pawl_store_commit(store, &changes, &refused, error);
     return code == PAWL_OK && refused.count != 0 ? PAWL_ECONFLICT : code;
@@ -381,9 +377,8 @@ static void settle_all(fixture *p, pawl_store *store, const pawl_queue_rows *row
         marks[i] = (pawl_inbox_entry){
             .endpoint = TEXT("orders"), .message_id = rows->items[i].message.id, .at = NOW};
     }
-    pawl_changes changes = {.now          = NOW,
-                            .unit_count   = 1,
-                            .group_count  = 1,
+    pawl_changes changes = {.now = NOW,
+                            ONE_UNIT,
                             .queue_settle = {.items = settles, .count = SETTLED},
                             .inbox_entry  = {.items = marks, .count = SETTLED}};
     if (pawl_store_commit(store, &changes, &refused, &p->error) != PAWL_OK)
@@ -422,10 +417,7 @@ static void add_rows(fixture *p, pawl_store *store)
                                     .destination = TEXT("bank"),
                                     .message     = {.id = TEXT("m"), .type = TEXT("t")},
                                     .at          = NOW};
-    pawl_changes changes = {.now         = NOW,
-                            .unit_count  = 1,
-                            .group_count = 1,
-                            .outbox_add  = {.items = adds, .count = ROWS}};
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .outbox_add = {.items = adds, .count = ROWS}};
     ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
 }
 
@@ -473,11 +465,9 @@ ON_FIXTURE(a_large_group_takes_memory_as_its_changes_do, fixture *p)
                                      .due     = NOW,
                                      .message = {.id = pawl_text_of(id), .type = TEXT("t")}};
     }
-    pawl_changes changes = {.now         = NOW,
-                            .unit_count  = 1,
-                            .group_count = 1,
-                            .queue_send  = {.items = sends, .count = LARGE_GROUP}};
-    int64_t      before  = peak_kb();
+    pawl_changes changes = {
+        .now = NOW, ONE_UNIT, .queue_send = {.items = sends, .count = LARGE_GROUP}};
+    int64_t before = peak_kb();
     ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
     assert_int_equal(messages(p), LARGE_GROUP);
     assert_in_range(peak_kb() - before, 0, 50000);
@@ -495,18 +485,15 @@ static void set_letter(fixture *p, pawl_store *store, const char *id, bool is_re
 {
     static char   body[16 * 1024 * 1024 - 1000];
     pawl_refusals refused = {.arena = p->arena};
-    pawl_dead_set letter  = {.is_remove = is_remove,
-                             .endpoint  = TEXT("orders"),
-                             .queue     = TEXT("orders"),
-                             .message   = {.id   = pawl_text_of(id),
-                                           .type = TEXT("t"),
-                                           .body = {.data = body, .size = sizeof body}},
-                             .code      = TEXT("EPERSIST"),
-                             .at        = NOW};
-    pawl_changes  changes = {
-         .now = NOW, .unit_count = 1, .group_count = 1, .dead_set = {.items = &letter, .count = 1}};
     memset(body, 'x', sizeof body);
-    ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
+    ok(p, pawl_store_commit(store,
+                            ONE_CHANGE(dead_set, NOW, .is_remove = is_remove,
+                                       .endpoint = TEXT("orders"), .queue = TEXT("orders"),
+                                       .message = {.id   = pawl_text_of(id),
+                                                   .type = TEXT("t"),
+                                                   .body = {.data = body, .size = sizeof body}},
+                                       .code = TEXT("EPERSIST"), .at = NOW),
+                            &refused, &p->error));
     assert_int_equal(refused.count, 0);
 }
 
@@ -545,7 +532,7 @@ ON_FIXTURE(thousands_of_events_go_on_a_stream_in_one_commit, fixture *p)
             .event    = {.type = TEXT("noted"), .type_version = 1, .at = NOW, .body = TEXT("{}")}};
     for (int i = 0; i < 3; i++) {
         pawl_refusals refused      = {.arena = p->arena};
-        pawl_changes  changes      = {.now = NOW, .unit_count = 1, .group_count = 1};
+        pawl_changes  changes      = {.now = NOW, ONE_UNIT};
         changes.event_append.items = i == 0 ? items : items + ALREADY;
         changes.event_append.count = i == 0 ? ALREADY : MORE;
         ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
@@ -554,7 +541,5 @@ ON_FIXTURE(thousands_of_events_go_on_a_stream_in_one_commit, fixture *p)
                          i == 0 ? ALREADY : ALREADY + MORE);
     }
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

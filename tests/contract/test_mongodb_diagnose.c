@@ -64,6 +64,4 @@ ON_FIXTURE(the_clock_of_every_server_of_mongodb_4_4_is_read, fixture *p)
     (void)clock_behind(p, store, 0);
 }
 
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

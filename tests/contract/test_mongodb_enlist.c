@@ -56,13 +56,11 @@ static void insert_own(both *b, int number)
 
 static pawl_code enlist(both *b, const char *id, bool is_new)
 {
-    pawl_queue_send send    = {.queue   = TEXT("orders"),
-                               .due     = NOW,
-                               .is_new  = is_new,
-                               .message = {.id = pawl_text_of(id), .type = TEXT("t")}};
-    pawl_changes    changes = {
-           .now = NOW, .unit_count = 1, .group_count = 1, .queue_send = {.items = &send, .count = 1}};
-    return pawl_store_enlist(b->store, b->session, &changes, &b->fixture->error);
+    return pawl_store_enlist(b->store, b->session,
+                             ONE_CHANGE(queue_send, NOW, .queue = TEXT("orders"), .due = NOW,
+                                        .is_new  = is_new,
+                                        .message = {.id = pawl_text_of(id), .type = TEXT("t")}),
+                             &b->fixture->error);
 }
 
 static void enlist_well(both *b, const char *id)
@@ -200,7 +198,5 @@ ON_FIXTURE(a_transaction_that_reads_from_secondaries_is_refused, fixture *p)
     mongoc_transaction_opts_destroy(options);
     close_both(&b);
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

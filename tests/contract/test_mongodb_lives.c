@@ -169,15 +169,13 @@ ON_FIXTURE(a_handle_beats_for_workers_of_others, fixture *p)
 /* One message, claimed by a worker of its own. */
 static pawl_store *open_claimer(fixture *p)
 {
-    pawl_store     *store   = open_now(p);
-    pawl_refusals   refused = {.arena = p->arena};
-    pawl_queue_send send    = {
-           .queue = TEXT("orders"), .due = now(), .message = {.id = TEXT("m-1"), .type = TEXT("t")}};
-    pawl_changes changes = {.now         = now(),
-                            .unit_count  = 1,
-                            .group_count = 1,
-                            .queue_send  = {.items = &send, .count = 1}};
-    if (pawl_store_commit(store, &changes, &refused, &p->error) != PAWL_OK || refused.count != 0)
+    pawl_store   *store   = open_now(p);
+    pawl_refusals refused = {.arena = p->arena};
+    if (pawl_store_commit(store,
+                          ONE_CHANGE(queue_send, now(), .queue = TEXT("orders"), .due = now(),
+                                     .message = {.id = TEXT("m-1"), .type = TEXT("t")}),
+                          &refused, &p->error) != PAWL_OK ||
+        refused.count != 0)
         fail_msg("%s", p->error.text);
     return store;
 }
@@ -356,7 +354,5 @@ ON_FIXTURE(o26_a_worker_that_beats_is_ended_by_no_sweep, fixture *p)
     fall_silent(p);
     assert_int_equal(sweep(p, sweeper), 1);
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

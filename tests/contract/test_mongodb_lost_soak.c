@@ -36,7 +36,6 @@ static int struck(losses *l)
 static void lose(const lossy *way, lossy_what what, int number, bool is_kept)
 {
     losses *l = way->context;
-    (void)is_kept;
     (void)struck(l);
     const char *mode = test_text("{\"skip\": %d, \"times\": 1}", number - 1);
     if (what == LOSSY_NOTHING)
@@ -60,7 +59,6 @@ static int requests(const lossy *way)
 
 static void no_line(pawl_text line, void *context)
 {
-    (void)line, (void)context;
 }
 
 ON_FIXTURE(o32_what_is_told_is_what_is_there, fixture *p)
@@ -87,7 +85,5 @@ ON_FIXTURE(o32_what_is_told_is_what_is_there, fixture *p)
     print_message("%u losses\n", lost);
     assert_true(lost > 100);
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

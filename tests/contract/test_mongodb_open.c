@@ -528,6 +528,4 @@ ON_FIXTURE(an_index_that_takes_longer_than_a_call_is_waited_for, fixture *p)
     assert_int_equal(fault_off(p), 2);
 }
 
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

@@ -458,9 +458,8 @@ ON_FIXTURE(m6_a_state_that_nests_too_deeply_is_refused_by_its_limit, fixture *p)
                                     .metadata     = TEXT("{}"),
                                     .data         = nested(text, levels),
                                     .type_version = TEXT("1.0")};
-        pawl_changes     changes = {.now         = NOW,
-                                    .unit_count  = 1,
-                                    .group_count = 1,
+        pawl_changes     changes = {.now = NOW,
+                                    ONE_UNIT,
                                     .queue_send  = {.items = &send, .count = 1},
                                     .saga_insert = {.items = &insert, .count = 1}};
         pawl_refusals    refused = {.arena = p->arena};
@@ -480,7 +479,5 @@ ON_FIXTURE(m6_a_state_that_nests_too_deeply_is_refused_by_its_limit, fixture *p)
                                p->arena, &row, &p->error));
     assert_true(pawl_text_equal(row.data, nested(text, 99)));
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

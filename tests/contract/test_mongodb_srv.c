@@ -60,7 +60,6 @@ PAWL_API int res_nsearch(res_state state, const char *name, int class, int type,
                          unsigned char *answer, int size)
 {
     uint8_t *at = answer;
-    (void)state;
     assert_true(size > 512);
     asked++;
     if (strstr(name, ".pawl.test") == NULL || strstr(name, "none.") != NULL)
@@ -144,7 +143,5 @@ ON_FIXTURE(m1_writes_without_an_answer_are_refused_here_too, fixture *p)
     assert_int_not_equal(code, PAWL_OK);
     assert_true(asked > 0);
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

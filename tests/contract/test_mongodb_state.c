@@ -162,6 +162,4 @@ ON_FIXTURE(numbers_beyond_64_bits_survive_a_load_and_a_save, fixture *p)
     assert_int_equal(type_of(p, "shop_Order", "data.c"), BSON_TYPE_CODE);
 }
 
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

@@ -211,6 +211,4 @@ ON_FIXTURE(a_stream_whose_database_is_dropped_is_opened_again, fixture *g)
     assert_int_equal(wait_counted(&t, 9000, OPENED), 1);
 }
 
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

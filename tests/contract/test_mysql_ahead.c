@@ -52,9 +52,8 @@ static void make_set(set *s, int64_t from, const char *message)
                   .due     = NOW,
                   .message = {.id = pawl_text_of(message), .type = TEXT("t")}},
     };
-    s->changes = (pawl_changes){.now            = NOW,
-                                .unit_count     = 1,
-                                .group_count    = 1,
+    s->changes = (pawl_changes){.now = NOW,
+                                ONE_UNIT,
                                 .checkpoint_set = {.items = s->moves, .count = 2},
                                 .queue_send     = {.items = &s->send, .count = 1}};
 }
@@ -137,8 +136,7 @@ ON_BOTH(a_failure_behind_a_late_one_names_its_own, fixture *p)
     mysql_close(rival);
     s.send.message.type = TEXT("\xff"); /* no text: found when the round is done again */
     pawl_code code      = commit_set(p, store, &s, &refused);
-    expect_code(p, code, PAWL_EINVAL);
-    expect_text(p, "queue_send 0: ");
+    refuses(p, code, PAWL_EINVAL, "queue_send 0: ");
     nothing_is_there(p, store);
 }
 
@@ -250,8 +248,7 @@ ON_BOTH(a_flight_that_waits_twice_is_given_up, fixture *p)
                   mysql_thread_id(session_of(store)));
     MYSQL *rival = lock(p, "'first', 'second'");
     make_set(&s, 1, "twice");
-    expect_code(p, commit_set(p, store, &s, &refused), PAWL_ETIMEOUT);
-    expect_text(p, "checkpoint_set 0: ");
+    refuses(p, commit_set(p, store, &s, &refused), PAWL_ETIMEOUT, "checkpoint_set 0: ");
     long long left = 1;
     for (int i = 0; left != 0 && i < 100; i++) {
         left = raw_number(p->raw, sql);
@@ -311,9 +308,8 @@ ON_BOTH(a_row_that_is_there_as_a_rule_costs_no_round, fixture *p)
                                         .due     = NOW,
                                         .message = {.id = TEXT("m"), .type = TEXT("t")}};
     for (size_t round = 0; round < 2; round++) {
-        pawl_changes changes = {.now            = NOW,
-                                .unit_count     = 1,
-                                .group_count    = 1,
+        pawl_changes changes = {.now = NOW,
+                                ONE_UNIT,
                                 .aggregator_add = {.items = adds + round * ADDED, .count = ADDED}};
         ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
     }
@@ -340,11 +336,8 @@ ON_BOTH(a_round_that_was_not_right_refuses_nothing, fixture *p)
                                 .metadata     = TEXT("{}"),
                                 .data         = TEXT("{}"),
                                 .type_version = TEXT("1")};
-    pawl_changes     changes = {.now         = NOW,
-                                .unit_count  = 1,
-                                .group_count = 1,
-                                .saga_insert = {.items = &insert, .count = 1}};
-    set              s;
+    pawl_changes changes = {.now = NOW, ONE_UNIT, .saga_insert = {.items = &insert, .count = 1}};
+    set          s;
     ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
     raw_run(p->raw, "update shop_Order set Concurrency = 9");
     make_set(&s, 0, "m");
@@ -428,6 +421,4 @@ ON_BOTH(a_session_behind_a_pooler_keeps_autocommit, fixture *p)
     ok(p, commit_set(p, store, &s, &refused));
     assert_int_equal(transaction_flags(store), SERVER_STATUS_AUTOCOMMIT);
 }
-
-int (*const tests_missing)(void) = fixtures_are_missing;
 #endif

@@ -30,8 +30,7 @@ static pawl_code commit_code_of(unsigned number)
 
 static int load(void **state)
 {
-    void *module = test_module("mysql");
-    (void)state;
+    void *module                = test_module("mysql");
     failures                    = test_symbol(module, "pawl__mysql_failures");
     *(void **)&find_code        = test_symbol(module, "pawl__sql_code_of");
     *(void **)&find_commit_code = test_symbol(module, "pawl__sql_commit_code_of");

@@ -41,6 +41,4 @@ ON_BOTH(o32_what_is_told_is_what_is_there, fixture *p)
     assert_true(lost > (is_long_run() ? 100 : 25));
 }
 
-int (*const tests_missing)(void) = fixtures_are_missing;
-
 #endif

@@ -440,6 +440,4 @@ ON_BOTH(d34_an_apply_that_was_lost_is_told_and_finished_by_the_next, fixture *p)
     proxy_close(t.between);
 }
 
-int (*const tests_missing)(void) = fixtures_are_missing;
-
 #endif

@@ -100,8 +100,7 @@ ON_BOTH(d37_a_host_that_is_silent_is_given_up_at_the_deadline, fixture *p)
     int         fd    = listen_silently(&silent);
     const char *url   = test_text("%s://root@127.0.0.1:%u/x", p->scheme, silent);
     int64_t     begun = clock_ms();
-    expect_code(p, open_at(p, url, 300, &store), PAWL_EUNREACHABLE);
-    expect_text(p, "no answer in time");
+    refuses(p, open_at(p, url, 300, &store), PAWL_EUNREACHABLE, "no answer in time");
     assert_in_range(clock_ms() - begun, 250, 20000);
     close(fd);
 }
@@ -321,8 +320,7 @@ ON_BOTH(e24_a_handler_transaction_whose_session_ended_is_not_committed, fixture 
             expect_code(p,
                         pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                         PAWL_ELOST);
-        expect_code(p, send_three(p, store, "abc"), PAWL_ELOST);
-        expect_text(p, "the handler transaction with it");
+        refuses(p, send_three(p, store, "abc"), PAWL_ELOST, "the handler transaction with it");
         assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 0);
     }
     ok(p, send_three(p, store, "abc"));
@@ -345,8 +343,8 @@ ON_BOTH(e24_a_handler_transaction_that_was_ended_is_not_committed, fixture *p)
         assert_int_equal(raw_number(pawl_store_native(store, "MYSQL"), "select @@autocommit"), 0);
         own_sql(store, ends[i]);
         own_sql(store, "insert into t values (1)");
-        expect_code(p, send_three(p, store, "xyz"), PAWL_EINVAL);
-        expect_text(p, "only pawl may commit it or roll it back");
+        refuses(p, send_three(p, store, "xyz"), PAWL_EINVAL,
+                "only pawl may commit it or roll it back");
         assert_int_equal(raw_number(p->raw, "select count(*) from t"), 0);
     }
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
@@ -418,8 +416,7 @@ ON_BOTH(e24_rows_that_a_handler_did_not_read_are_passed_over, fixture *p)
         own_sql(store, "insert into t values (1)");
         ways[i / 2].leave(pawl_store_native(store, "MYSQL"), ways[i / 2].sql);
         if (i % 2 == 0) {
-            expect_code(p, send_three(p, store, "xyz"), PAWL_EINVAL);
-            expect_text(p, "left a statement unfinished");
+            refuses(p, send_three(p, store, "xyz"), PAWL_EINVAL, "left a statement unfinished");
         } else {
             pawl_store_handler_transaction_end(store);
         }
@@ -543,8 +540,7 @@ ON_BOTH(o21_a_wait_is_interrupted_from_another_thread, fixture *p)
 static void enlist_is_refused(fixture *p, pawl_store *store, MYSQL *native, const char *words)
 {
     pawl_changes changes = {0};
-    expect_code(p, pawl_store_enlist(store, native, &changes, &p->error), PAWL_EINVAL);
-    expect_text(p, words);
+    refuses(p, pawl_store_enlist(store, native, &changes, &p->error), PAWL_EINVAL, words);
 }
 
 ON_BOTH(a_connection_that_is_not_fit_is_refused, fixture *p)
@@ -572,8 +568,8 @@ ON_BOTH(a_transaction_that_is_read_only_is_refused, fixture *p)
     pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     raw_run(own, "start transaction read only");
     for (int tries = 0; tries < 2; tries++) {
-        expect_code(p, pawl_store_enlist(store, own, &changes, &p->error), PAWL_EINVAL);
-        expect_text(p, "your transaction is read only");
+        refuses(p, pawl_store_enlist(store, own, &changes, &p->error), PAWL_EINVAL,
+                "your transaction is read only");
         assert_null(strstr(p->error.text, "rolled back"));
     }
     raw_run(own, "commit");

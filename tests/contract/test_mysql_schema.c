@@ -63,7 +63,7 @@ static void break_off(fixture *p, const script *s, size_t done)
 ON_BOTH(d34_the_scripts_version_stays_without_autocommit, fixture *p)
 {
     const pawl_schema_spec spec = {.table_count = 0};
-    script                *s    = calloc(1, sizeof *s);
+    script                *s    = test_zeroed(sizeof *s);
     for (int run = 0; run < 2; run++) {
         s->size = s->count = 0;
         memset(s->text, 0, sizeof s->text);
@@ -72,14 +72,13 @@ ON_BOTH(d34_the_scripts_version_stays_without_autocommit, fixture *p)
         break_off(p, s, s->count);
         ok(p, pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, no_line, NULL, &p->error));
     }
-    free(s);
 }
 
 /* An apply that broke off may leave anything: no program opens the store before it is whole, verify
  * says what is missing, and the next apply makes the rest. */
 ON_BOTH(d34_an_apply_that_broke_off_is_finished_by_the_next, fixture *p)
 {
-    script     *s     = calloc(1, sizeof *s);
+    script     *s     = test_zeroed(sizeof *s);
     pawl_store *store = NULL;
     size_t      half  = 0;
     ok(p, schema_at(p, PAWL_SCHEMA_PRINT, add_line, s));
@@ -103,7 +102,6 @@ ON_BOTH(d34_an_apply_that_broke_off_is_finished_by_the_next, fixture *p)
         test_now(store);
     }
     assert_true(half >= 16); /* the shared tables and the saga's, one by one */
-    free(s);
 }
 
 /* ---- Verify ---------------------------------------------------------------- */
@@ -126,8 +124,8 @@ ON_BOTH(d20_a_saga_table_that_ignores_case_is_refused, fixture *p)
     apply(p);
     raw_run(p->raw, "alter table shop_Order modify Correlation_order_id varchar(200) character set "
                     "utf8mb4 collate utf8mb4_general_ci null");
-    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
-    expect_text(p, "its collation utf8mb4_general_ci takes 'A' and 'a' for equal");
+    refuses(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA,
+            "its collation utf8mb4_general_ci takes 'A' and 'a' for equal");
 }
 
 #define EXACT(p) (strcmp((p)->scheme, "mysql") == 0 ? "utf8mb4_0900_bin" : "utf8mb4_nopad_bin")
@@ -270,8 +268,8 @@ ON_BOTH(d34_an_apply_whose_index_fails_leaves_the_version, fixture *p)
     raw_run(p->raw, TWICE);
     for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
         raw_run(p->raw, before[i]);
-        expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_EDUPLICATE);
-        expect_text(p, "table pawl_queue: ");
+        refuses(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_EDUPLICATE,
+                "table pawl_queue: ");
         expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
     }
     raw_run(p->raw, "delete from pawl_queue limit 1");
@@ -289,9 +287,8 @@ ON_BOTH(d34_apply_waits_briefly_for_an_open_transaction, fixture *p)
     raw_run(p->raw, "alter table pawl_queue drop index pawl_queue_due");
     raw_run(reader, "begin");
     raw_run(reader, "select * from pawl_queue");
-    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error),
-                PAWL_EBUSY);
-    expect_text(p, "table pawl_queue: ");
+    refuses(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error),
+            PAWL_EBUSY, "table pawl_queue: ");
     expect_text(p, "keep tables in use, what was made stays; try again");
     expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_ESCHEMA);
     mysql_close(reader);
@@ -305,16 +302,16 @@ ON_BOTH(d38_apply_says_what_it_leaves, fixture *p)
     apply(p);
     raw_run(p->raw, "alter table pawl_queue modify Attempts int not null");
     raw_run(p->raw, "alter table pawl_history drop index pawl_history_message");
-    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
-    expect_text(p, "what was missing is made; 1 difference is left that `pawl schema apply` does "
-                   "not change, and `pawl schema verify` lists: table pawl_queue: column Attempts");
-    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_ESCHEMA);
-    expect_text(p, "the schema has 1 difference that `pawl schema apply` does not change: alter "
-                   "the tables by SQL");
+    refuses(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA,
+            "what was missing is made; 1 difference is left that `pawl schema apply` does "
+            "not change, and `pawl schema verify` lists: table pawl_queue: column Attempts");
+    refuses(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_ESCHEMA,
+            "the schema has 1 difference that `pawl schema apply` does not change: alter "
+            "the tables by SQL");
     raw_run(p->raw, "alter table pawl_history drop index pawl_history_message");
     raw_run(p->raw, NARROW);
-    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_ESCHEMA);
-    expect_text(p, "the schema has 3 differences; run: pawl schema apply");
+    refuses(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_ESCHEMA,
+            "the schema has 3 differences; run: pawl schema apply");
     expect_text(p, "(1 of them has to be changed by SQL)");
 }
 
@@ -366,9 +363,8 @@ ON_BOTH(d26_a_second_apply_waits_for_the_first_within_its_deadline, fixture *p)
     expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL),
                 PAWL_ESCHEMA); /* needs no lock */
     spec.deadline = PAWL_MILLISECONDS(300);
-    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error),
-                PAWL_EBUSY);
-    expect_text(p, "another process makes or drops tables in this database");
+    refuses(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error),
+            PAWL_EBUSY, "another process makes or drops tables in this database");
     assert_null(strstr(p->error.text, "keep tables in use"));
     raw_run(p->raw, "do release_lock(concat('pawl_', left(sha2(database(), 256), 40)))");
     apply(p);
@@ -382,8 +378,8 @@ ON_BOTH(d28_a_newer_schema_and_a_column_of_another_type_are_refused, fixture *p)
     pawl_store *store = NULL;
     apply(p);
     raw_run(p->raw, "update pawl_schema set Version = 99");
-    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
-    expect_text(p, "a newer pawl made it");
+    refuses(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA,
+            "a newer pawl made it");
     expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
     raw_run(p->raw, "update pawl_schema set Version = 6");
     raw_run(p->raw, "alter table pawl_workers add column Later bigint default 7 not null");
@@ -393,8 +389,8 @@ ON_BOTH(d28_a_newer_schema_and_a_column_of_another_type_are_refused, fixture *p)
     test_now(store);
     raw_run(p->raw, "update pawl_schema set Version = 5");
     raw_run(p->raw, "alter table shop_Order modify Correlation_order_id bigint null");
-    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
-    expect_text(p, "incorrect data type: expected varchar(200), found bigint");
+    refuses(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA,
+            "incorrect data type: expected varchar(200), found bigint");
     expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
 }
 
@@ -483,11 +479,9 @@ ON_BOTH(d12_apply_adds_what_is_missing, fixture *p)
                     "drop column Correlation_order_id");
     raw_run(p->raw, "drop table pawl_dead");
     pawl_store *store = NULL;
-    expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
-    expect_text(p, "saga table shop_Order is missing or incomplete; run: pawl schema apply");
+    refuses(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA,
+            "saga table shop_Order is missing or incomplete; run: pawl schema apply");
     apply(p);
     ok(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL));
 }
-
-int (*const tests_missing)(void) = fixtures_are_missing;
 #endif

@@ -123,12 +123,11 @@ static void s2_settings_of_the_server_change_nothing(fixture *p)
 
 static pawl_code send(fixture *p, pawl_store *store, const char *id)
 {
-    pawl_queue_send send = {
-        .queue   = TEXT("orders"),
-        .due     = NOW,
-        .message = {.id = pawl_text_of(id), .type = TEXT("t"), .body = TEXT("{}")}};
-    pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
-    return pawl_store_commit(store, &changes, NULL, &p->error);
+    return pawl_store_commit(
+        store,
+        ONE_CHANGE(queue_send, NOW, .queue = TEXT("orders"), .due = NOW,
+                   .message = {.id = pawl_text_of(id), .type = TEXT("t"), .body = TEXT("{}")}),
+        NULL, &p->error);
 }
 
 static void leave_room_for_one(fixture *p)
@@ -176,8 +175,7 @@ static void d37_a_server_without_room_for_a_statement_is_waited_for(fixture *p)
     leave_room_for_one(p);
     expect_code(p, pawl_store_enlist(store, own, &sent, &p->error), PAWL_EUNREACHABLE);
     raw_run(p->raw, "set global max_prepared_stmt_count = 1");
-    expect_code(p, send(p, store, "m-2"), PAWL_EUNREACHABLE);
-    expect_text(p, "max_prepared_stmt_count");
+    refuses(p, send(p, store, "m-2"), PAWL_EUNREACHABLE, "max_prepared_stmt_count");
     raw_run(own, "commit");
     assert_int_equal(raw_number(p->raw, "select count(*) from `own`"), 1);
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 0);

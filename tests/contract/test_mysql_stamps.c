@@ -114,8 +114,7 @@ ON_BOTH(e8_a_claim_that_went_to_another_settles_nothing, fixture *p)
     pawl_queue_rows rows = claim(p, it.b, 3);
     assert_int_equal(rows.count, 3);
     assert_int_equal(rows.items[0].seq, lost.items[0].seq);
-    expect_code(p, settle(p, it.a, &lost, PAWL_QUEUE_DONE), PAWL_EGONE);
-    expect_text(p, "another worker took it over");
+    refuses(p, settle(p, it.a, &lost, PAWL_QUEUE_DONE), PAWL_EGONE, "another worker took it over");
     ok(p, settle(p, it.b, &rows, PAWL_QUEUE_DONE));
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), ROWS - 3);
 }
@@ -169,8 +168,8 @@ ON_BOTH(o26_a_worker_that_takes_long_keeps_its_claims, fixture *p)
     pawl_worker_id slow[] = {{{{9}}}, pawl_store_worker(it.a)};
     pawl_store    *aside;
     ok(p, open_at(p, p->url, 20000, &aside));
-    expect_code(p, pawl_store_worker_heartbeat(aside, slow, 2, NOW, &p->error), PAWL_EUNSUPPORTED);
-    expect_text(p, "hold a session lock and send no heartbeats");
+    refuses(p, pawl_store_worker_heartbeat(aside, slow, 2, NOW, &p->error), PAWL_EUNSUPPORTED,
+            "hold a session lock and send no heartbeats");
     stamp_claims(aside);
     assert_int_equal(claim(p, it.a, 3).count, 3);
     assert_int_equal(claim(p, it.b, 2).count, 2);
@@ -219,7 +218,5 @@ ON_BOTH(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims, fixture *
     stand_still(p, 20);
     assert_int_equal(claim_of_another(p), ROWS);
 }
-
-int (*const tests_missing)(void) = fixtures_are_missing;
 
 #endif

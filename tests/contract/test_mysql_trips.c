@@ -367,12 +367,11 @@ ON_BOTH(rows_that_were_tried_are_found_without_reading_the_others, fixture *p)
 /* Each row that is delivered releases its source: of many held rows those of the others are not read. */
 ON_BOTH(a_source_is_released_without_reading_the_others, fixture *p)
 {
-    pawl_store       *store    = open_worker(p);
-    pawl_outbox_block releases = {.source = TEXT("order-7"), .is_unblock = true};
-    pawl_changes      changes  = {.now = NOW, ONE_UNIT, .outbox_block = {&releases, 1}};
+    pawl_store *store = open_worker(p);
     fill_outbox(p, "held", "concat('order-', n % 100)");
     long long before = reads_of(store);
-    (void)commit(p, store, &changes);
+    (void)commit(p, store,
+                 ONE_CHANGE(outbox_block, NOW, .source = TEXT("order-7"), .is_unblock = true));
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_outbox where State = 'pending' "
                                         "and Source = 'order-7'"),
                      LINES / 100);
@@ -479,11 +478,5 @@ ON_BOTH(a_set_without_memory_is_not_sent, fixture *p)
     assert_true(n > 3);
 }
 
-static int begin(void)
-{
-    fault_memory_install();
-    return fixtures_are_missing();
-}
-
-int (*const tests_missing)(void) = begin;
+void (*const tests_first)(void) = fault_memory_install;
 #endif

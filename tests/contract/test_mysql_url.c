@@ -20,8 +20,7 @@ static void (*url_free)(pawl__mysql_url *url);
 
 static int load(void **state)
 {
-    void *module = test_module("mysql");
-    (void)state;
+    void *module        = test_module("mysql");
     *(void **)&url_read = test_symbol(module, "pawl__mysql_url_read");
     *(void **)&url_free = test_symbol(module, "pawl__mysql_url_free");
     return 0;
@@ -244,7 +243,6 @@ TEST(without_memory_nothing_is_left)
 
 static void on_pipe(int number)
 {
-    (void)number;
 }
 
 /* In a process in which the library was not used yet. */

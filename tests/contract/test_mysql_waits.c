@@ -245,6 +245,4 @@ ON_BOTH(o21_a_statement_is_not_ended_on_another_server, fixture *p)
     expect_code(p, code, PAWL_ETIMEOUT);
 }
 
-int (*const tests_missing)(void) = fixtures_are_missing;
-
 #endif

@@ -367,18 +367,20 @@ static bool has_savepoints(const scripted_dialect *d)
 static void check_enlisted(scripted *p, const failure *of_a_store)
 {
     /* A transaction that only reads is the caller's mistake, and goes on. */
-    const failure   read_only = {of_a_store->record, PAWL_EINVAL, STATEMENT};
-    const failure  *f    = strncmp(of_a_store->record, "25006", 5) == 0 ? &read_only : of_a_store;
-    pawl_queue_send send = {
-        .queue   = PAWL_TEXT("orders"),
-        .due     = SCRIPTED_NOW,
-        .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{}")}};
-    pawl_changes changes = {
-        .now = SCRIPTED_NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
+    const failure  read_only = {of_a_store->record, PAWL_EINVAL, STATEMENT};
+    const failure *f = strncmp(of_a_store->record, "25006", 5) == 0 ? &read_only : of_a_store;
     scripted_open(p, rules_for("insert into *pawl_queue*", f, rules_of_enlist(p->dialect)),
                   DEADLINE_MS);
     own_connection own = dial(p);
-    check_code(p, f, pawl_store_enlist(p->store, own.dbc, &changes, &p->error), code_of_send(f));
+    check_code(p, f,
+               pawl_store_enlist(p->store, own.dbc,
+                                 ONE_CHANGE(queue_send, SCRIPTED_NOW, .queue = PAWL_TEXT("orders"),
+                                            .due     = SCRIPTED_NOW,
+                                            .message = {.id   = PAWL_TEXT("m-1"),
+                                                        .type = PAWL_TEXT("t"),
+                                                        .body = PAWL_TEXT("{}")}),
+                                 &p->error),
+               code_of_send(f));
     const char             *insert  = "run insert into ";
     const scripted_dialect *d       = p->dialect;
     const char             *release = d->release != NULL ? run_of(d->release) : NULL;

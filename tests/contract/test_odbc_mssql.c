@@ -186,14 +186,16 @@ SCRIPTED(an_answer_that_is_none_is_a_failure)
 SCRIPTED(a_space_at_the_end_is_told)
 {
     pawl_queue_rows rows;
-    pawl_queue_send send = {
-        .queue   = PAWL_TEXT("orders"),
-        .due     = SCRIPTED_NOW,
-        .message = {.id = PAWL_TEXT("m "), .type = PAWL_TEXT("t"), .body = PAWL_TEXT("{} ")}};
-    pawl_changes changes = {
-        .now = SCRIPTED_NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
     scripted_open(p, CLAIM ROW("7", "m \x01", "'{} '"), DEADLINE_MS);
-    scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_OK);
+    scripted_code(p,
+                  pawl_store_commit(p->store,
+                                    ONE_CHANGE(queue_send, SCRIPTED_NOW,
+                                               .queue = PAWL_TEXT("orders"), .due = SCRIPTED_NOW,
+                                               .message = {.id   = PAWL_TEXT("m "),
+                                                           .type = PAWL_TEXT("t"),
+                                                           .body = PAWL_TEXT("{} ")}),
+                                    NULL, &p->error),
+                  PAWL_OK);
     assert_int_equal(scripted_count(p, "1 run insert into [dbo].[pawl_queue]*'m .'*'{} '"), 1);
     scripted_code(p, scripted_claim(p, &rows), PAWL_OK);
     assert_int_equal(rows.count, 1);

@@ -41,8 +41,7 @@ static void url_with(const fixture *p, const char *more, char url[ODBC_URL_SIZE]
 static void refused_with(fixture *p, const char *url, pawl_code code, const char *words)
 {
     pawl_store *store;
-    expect_code(p, open_at(p, url, 5000, &store), code);
-    expect_text(p, words);
+    refuses(p, open_at(p, url, 5000, &store), code, words);
     if (strstr(p->error.text, "secret") != NULL)
         fail_msg("%s", p->error.text);
 }
@@ -96,11 +95,11 @@ static pawl_store *open_applied(fixture *p, const char *url, int64_t deadline_ms
 
 static pawl_code send_body(fixture *p, pawl_store *store, const char *id, pawl_text body)
 {
-    pawl_queue_send send    = {.queue   = TEXT("orders"),
-                               .due     = NOW,
-                               .message = {.id = pawl_text_of(id), .type = TEXT("t"), .body = body}};
-    pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
-    return pawl_store_commit(store, &changes, NULL, &p->error);
+    return pawl_store_commit(
+        store,
+        ONE_CHANGE(queue_send, NOW, .queue = TEXT("orders"), .due = NOW,
+                   .message = {.id = pawl_text_of(id), .type = TEXT("t"), .body = body}),
+        NULL, &p->error);
 }
 
 /* A session that was ended is made anew by the operation after the one that noticed. */
@@ -233,11 +232,14 @@ ON_MARIADB(long_values_come_back)
 
 static void enlist_one(fixture *p, pawl_store *store, SQLHDBC dbc, pawl_code code)
 {
-    pawl_queue_send send    = {.queue   = TEXT("orders"),
-                               .due     = NOW,
-                               .message = {.id = TEXT("m-1"), .type = TEXT("t"), .body = TEXT("{}")}};
-    pawl_changes    changes = {.now = NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
-    expect_code(p, pawl_store_enlist(store, dbc, &changes, &p->error), code);
+    expect_code(
+        p,
+        pawl_store_enlist(
+            store, dbc,
+            ONE_CHANGE(queue_send, NOW, .queue = TEXT("orders"), .due = NOW,
+                       .message = {.id = TEXT("m-1"), .type = TEXT("t"), .body = TEXT("{}")}),
+            &p->error),
+        code);
 }
 
 ON_MARIADB(messages_are_sent_with_ones_own_transaction)

@@ -182,14 +182,6 @@ SCRIPTED(o32_a_failure_at_the_commit)
 /* Another transaction inserted the row while the merge waited: it is merged into, which locks it. */
 SCRIPTED(a_merge_that_another_was_faster_than_is_done_again)
 {
-    pawl_aggregator_add add     = {.name      = PAWL_TEXT("Bills"),
-                                   .partition = PAWL_TEXT("Bills/1"),
-                                   .key       = PAWL_TEXT("m-1"),
-                                   .message   = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("t")},
-                                   .at        = SCRIPTED_NOW,
-                                   .due       = SCRIPTED_NOW};
-    pawl_changes        changes = {
-               .now = SCRIPTED_NOW, ONE_UNIT, .aggregator_add = {.items = &add, .count = 1}};
     scripted_open(
         p,
         "on insert into \"PAWL_AGGREGATOR\"*\n count 1\n" RACED("AGGREGATOR_FLUSH")
@@ -198,7 +190,15 @@ SCRIPTED(a_merge_that_another_was_faster_than_is_done_again)
                                   "on update \"PAWL_TIMEOUTS\"*\non update \"PAWL_AGGREGATOR\"*\n"
                                   "on delete from \"PAWL_LEASES\"*\n",
         DEADLINE_MS);
-    scripted_code(p, pawl_store_commit(p->store, &changes, NULL, &p->error), PAWL_OK);
+    scripted_code(
+        p,
+        pawl_store_commit(p->store,
+                          ONE_CHANGE(aggregator_add, SCRIPTED_NOW, .name = PAWL_TEXT("Bills"),
+                                     .partition = PAWL_TEXT("Bills/1"), .key = PAWL_TEXT("m-1"),
+                                     .message = {.id = PAWL_TEXT("m-1"), .type = PAWL_TEXT("t")},
+                                     .at = SCRIPTED_NOW, .due = SCRIPTED_NOW),
+                          NULL, &p->error),
+        PAWL_OK);
     assert_int_equal(scripted_count(p, "1 run merge into \"PAWL_AGGREGATOR_FLUSH\"*"), 2);
     assert_int_equal(scripted_count(p, "1 run rollback"), 0);
     scripted_code(p, pawl_store_worker_close(p->store, SCRIPTED_NOW, &p->error), PAWL_OK);

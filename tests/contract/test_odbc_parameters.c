@@ -19,15 +19,14 @@ static pawl_code send_sized(scripted *p, size_t headers_size, size_t body_size)
     char *body    = pawl_arena_take(p->arena, body_size + 1);
     memset(headers, 'h', headers_size);
     memset(body, 'b', body_size);
-    pawl_queue_send send    = {.queue   = PAWL_TEXT("orders"),
-                               .due     = SCRIPTED_NOW,
-                               .message = {.id      = PAWL_TEXT("m-1"),
-                                           .type    = PAWL_TEXT("t"),
-                                           .headers = {.data = headers, .size = headers_size},
-                                           .body    = {.data = body, .size = body_size}}};
-    pawl_changes    changes = {
-           .now = SCRIPTED_NOW, ONE_UNIT, .queue_send = {.items = &send, .count = 1}};
-    return pawl_store_commit(p->store, &changes, NULL, &p->error);
+    return pawl_store_commit(
+        p->store,
+        ONE_CHANGE(queue_send, SCRIPTED_NOW, .queue = PAWL_TEXT("orders"), .due = SCRIPTED_NOW,
+                   .message = {.id      = PAWL_TEXT("m-1"),
+                               .type    = PAWL_TEXT("t"),
+                               .headers = {.data = headers, .size = headers_size},
+                               .body    = {.data = body, .size = body_size}}),
+        NULL, &p->error);
 }
 
 /* A longer one than a column of short texts or bytes can have is refused as such. */

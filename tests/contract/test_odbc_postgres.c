@@ -121,10 +121,7 @@ static pawl_changes add_of(pawl_aggregator_add *add, const char *id)
         .at        = NOW,
         .due       = NOW,
         .message   = {.id = pawl_text_of(id), .type = PAWL_TEXT("bill"), .body = PAWL_TEXT("{}")}};
-    return (pawl_changes){.now            = NOW,
-                          .group_count    = 1,
-                          .unit_count     = 1,
-                          .aggregator_add = {.items = add, .count = 1}};
+    return (pawl_changes){.now = NOW, ONE_UNIT, .aggregator_add = {.items = add, .count = 1}};
 }
 
 /* The messages that were there are handed over, and the partition is over. */
@@ -134,9 +131,8 @@ static void *end_flush(void *context)
     pawl_aggregator_remove gone    = {.partition      = PAWL_TEXT("bills/k"),
                                       .correlation_id = {.size = 0}};
     pawl_flush_set         done    = {.partition = PAWL_TEXT("bills/k"), .is_done = true};
-    pawl_changes           changes = {.now               = NOW,
-                                      .group_count       = 1,
-                                      .unit_count        = 1,
+    pawl_changes           changes = {.now = NOW,
+                                      ONE_UNIT,
                                       .aggregator_remove = {.items = &gone, .count = 1},
                                       .flush_set         = {.items = &done, .count = 1}};
     it->code                       = pawl_store_commit(it->store, &changes, NULL, NULL);
@@ -168,7 +164,7 @@ TEST(an_add_that_is_not_committed_keeps_the_flush_row)
     pawl_aggregator_add add;
     pawl_flush_rows     rows;
     pthread_t           thread;
-    pawl_arena         *arena = pawl_arena_create(0);
+    pawl_arena         *arena = test_arena();
     pawl_schema_spec    spec  = {.system_prefix = PREFIX};
     SQLHENV             env = NULL, other_env = NULL;
     assert_true(odbc_postgres_url("", url));
@@ -199,7 +195,6 @@ TEST(an_add_that_is_not_committed_keeps_the_flush_row)
     pawl_store_close(store);
     pawl_store_close(ending.store);
     must(pawl_store_schema(url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, world_error()));
-    pawl_arena_destroy(arena);
 }
 
 /* ---- A deferred constraint ---------------------------------------------------- */
@@ -216,7 +211,6 @@ TEST(a_deferred_constraint_fails_the_commit)
 {
     char                url[ODBC_URL_SIZE];
     pawl_aggregator_add add;
-    pawl_error          error   = PAWL_ERROR_INIT;
     pawl_schema_spec    spec    = {.system_prefix = PREFIX};
     pawl_changes        changes = add_of(&add, "first");
     assert_true(odbc_postgres_url("", url));
@@ -229,8 +223,8 @@ TEST(a_deferred_constraint_fails_the_commit)
     odbc_run(pawl_store_native(store, "SQLHDBC"),
              "create temporary table mine (id integer primary key, other integer references mine "
              "deferrable initially deferred); insert into mine values (1, 2)");
-    assert_int_equal(pawl_store_commit(store, &changes, NULL, &error), PAWL_ECONFLICT);
-    assert_non_null(strstr(error.text, "violates foreign key"));
+    must_fail_with(pawl_store_commit(store, &changes, NULL, world_error()), PAWL_ECONFLICT,
+                   "violates foreign key");
     must(pawl_store_commit(store, &changes, NULL, world_error()));
     pawl_store_close(store);
     must(pawl_store_schema(url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, world_error()));
@@ -309,7 +303,7 @@ TEST(t19_own_sql_does_not_change_the_zone_of_times)
     pawl_aggregator_add add;
     pawl_flush_rows     rows;
     pawl_store         *store   = open_applied(url);
-    pawl_arena         *arena   = pawl_arena_create(0);
+    pawl_arena         *arena   = test_arena();
     pawl_changes        changes = add_of(&add, "first");
     add.due                     = JULY;
     must(pawl_store_handler_transaction_begin(store, world_error()));
@@ -320,7 +314,6 @@ TEST(t19_own_sql_does_not_change_the_zone_of_times)
                                world_error()));
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].due, JULY);
-    pawl_arena_destroy(arena);
     close_dropped(store, url);
 }
 
@@ -366,7 +359,7 @@ TEST(a_session_that_is_gone_before_a_first_run_is_lost)
     pawl_flush_rows rows;
     pawl_error      error = PAWL_ERROR_INIT;
     pawl_store     *store = open_applied(url);
-    pawl_arena     *arena = pawl_arena_create(0);
+    pawl_arena     *arena = test_arena();
     SQLHENV         env   = NULL;
     SQLHDBC         dbc   = odbc_dial(&env, url);
     assert_non_null(dbc);
@@ -379,7 +372,6 @@ TEST(a_session_that_is_gone_before_a_first_run_is_lost)
     must(pawl_store_flush_list(store, PAWL_TEXT("bills"), PAWL_TIME_MAX, 9, arena, &rows,
                                world_error()));
     SQLDisconnect(dbc), SQLFreeHandle(SQL_HANDLE_DBC, dbc), SQLFreeHandle(SQL_HANDLE_ENV, env);
-    pawl_arena_destroy(arena);
     close_dropped(store, url);
 }
 

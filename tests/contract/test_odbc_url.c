@@ -26,8 +26,7 @@ static pawl_text (*without_extra)(pawl__odbc_mark extra, pawl_text text);
 
 static int load(void **state)
 {
-    void *module = test_module("odbc");
-    (void)state;
+    void *module                  = test_module("odbc");
     *(void **)&url_read           = test_symbol(module, "pawl__odbc_url_read");
     *(void **)&url_free           = test_symbol(module, "pawl__odbc_url_free");
     *(void **)&dialect_of         = test_symbol(module, "pawl__odbc_dialect_of");

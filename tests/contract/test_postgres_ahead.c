@@ -130,7 +130,6 @@ static void give_back_by_a_send(fixture *p, two *t)
 
 static void give_back_by_close(fixture *p, two *t)
 {
-    (void)p;
     test_now(t->worker);
     t->worker = NULL;
 }
@@ -404,7 +403,5 @@ ON_TROUBLE(e15_some_claims_go_alone, fixture *p)
     ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     assert_false(has_rows(t.worker));
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

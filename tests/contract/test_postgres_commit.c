@@ -342,33 +342,4 @@ ON_TROUBLE(of_a_set_what_is_there_is_refused, fixture *p)
     assert_int_equal(raw_number(p->pg, "select sum(\"Position\") from pawl_checkpoints"), 17);
 }
 
-/* Of two sets of one name the second sets the timeout anew; of new ones that whose id is there is refused. */
-ON_TROUBLE(of_timeouts_each_is_told_apart, fixture *p)
-{
-    pawl_store      *store   = open_store(p, p->url);
-    pawl_refusals    refused = {.arena = p->arena};
-    pawl_timeout_set sets[4] = {{.name = TEXT("pay")}, {.name = TEXT("pay")}};
-    pawl_changes     changes = {
-            .group_count = 4, .unit_count = 4, .now = NOW, .timeout_set = {.items = sets, .count = 2}};
-    for (unsigned i = 0; i < 4; i++) {
-        sets[i].id.uuid      = uuid_of(i + 1);
-        sets[i].saga_id.uuid = uuid_of(i < 2 ? 50 : 0);
-        sets[i].saga_type    = TEXT("Order");
-        sets[i].destination  = TEXT("orders");
-        sets[i].due          = NOW + i;
-        sets[i].group        = i;
-        sets[i].is_new       = i >= 2;
-    }
-    ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
-    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_timeouts"), 1);
-    assert_int_equal(raw_number(p->pg, "select \"Generation\" from pawl_timeouts"), 2);
-    sets[3].id.uuid           = uuid_of(1);
-    changes.timeout_set.items = sets + 2;
-    ok(p, pawl_store_commit(store, &changes, &refused, &p->error));
-    assert_int_equal(refused.count, 1);
-    assert_int_equal(refused.items[0].group, 3);
-}
-
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

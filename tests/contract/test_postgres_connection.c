@@ -51,8 +51,8 @@ ON_TROUBLE(claims_end_with_the_back_end, fixture *p)
     kill_pid(p, pid_of(store));
     assert_int_equal(claim_some(p, other, "orders", NOW, 1).count, 1);
     expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_ELOST);
-    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_EGONE);
-    expect_text(p, "it is not claimed by this worker");
+    refuses(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_EGONE,
+            "it is not claimed by this worker");
     ok(p, settle_one(p, other, "orders", rows.items[0].seq));
     rows = claim_some(p, store, "orders", NOW, 9);
     assert_int_equal(rows.count, 1);
@@ -321,20 +321,18 @@ ON_TROUBLE(a_silent_server_is_given_up, fixture *p)
     pawl_store *store = open_more(p, url);
     proxy_stall(between, true);
     set_deadline(store, 300);
-    expect_code(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
-                PAWL_ELOST);
-    expect_text(p, "not even to a cancel");
-    expect_code(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
-                PAWL_EUNREACHABLE);
-    expect_text(p, "within 300 ms");
+    refuses(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+            PAWL_ELOST, "not even to a cancel");
+    refuses(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+            PAWL_EUNREACHABLE, "within 300 ms");
     set_deadline(store, ENOUGH_MS);
     proxy_stall(between, false);
     ok(p, send_one(p, store, "orders", "m-1"));
     /* A commit that cannot be asked about stays unknown. */
     proxy_stall(between, true);
     set_deadline(store, 300);
-    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EUNKNOWN);
-    expect_text(p, "the outcome is unknown and the store cannot be queried");
+    refuses(p, send_one(p, store, "orders", "m-2"), PAWL_EUNKNOWN,
+            "the outcome is unknown and the store cannot be queried");
     set_deadline(store, ENOUGH_MS);
     proxy_stall(between, false);
     ok(p, send_one(p, store, "orders", "m-3"));
@@ -405,7 +403,5 @@ ON_TROUBLE(a_child_leaves_the_parents_session_alone, fixture *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 0); /* the table is there */
     assert_int_equal(pid_of(store), pid);
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -269,6 +269,4 @@ ON_FIXTURE(a_schema_with_an_apostrophe, fixture *p)
     raw_run(p->pg, test_text("drop schema \"%s'\" cascade", p->schema));
 }
 
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

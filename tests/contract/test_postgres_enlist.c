@@ -128,8 +128,8 @@ ON_FIXTURE(a_refused_change_leaves_the_transaction_usable, fixture *p)
     changes.inbox_entry.items = marks;
     changes.inbox_entry.count = 2;
     raw_run(p->pg, "begin; insert into mine values (1)");
-    expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_EDUPLICATE);
-    expect_text(p, "enlist: inbox_entry");
+    refuses(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_EDUPLICATE,
+            "enlist: inbox_entry");
     expect_text(p, "m-1");
     assert_int_equal(queued(p->pg), 0);
     ok(p, enlist_one(p, store, p->pg, "m-2"));
@@ -146,8 +146,7 @@ ON_FIXTURE(a_failed_statement_leaves_the_transaction_usable, fixture *p)
     PGconn     *other;
     pawl_store *store = open_with_own_table(p, &other);
     raw_run(p->pg, "alter table pawl_queue rename to away; begin; insert into mine values (1)");
-    expect_code(p, enlist_one(p, store, p->pg, "m-1"), PAWL_ESCHEMA);
-    expect_text(p, "pawl_queue");
+    refuses(p, enlist_one(p, store, p->pg, "m-1"), PAWL_ESCHEMA, "pawl_queue");
     assert_int_equal(PQtransactionStatus(p->pg), PQTRANS_INTRANS);
     raw_run(p->pg, "commit; alter table away rename to pawl_queue");
     assert_int_equal(mine(other), 1);
@@ -164,8 +163,7 @@ ON_FIXTURE(a_claim_is_settled_by_its_worker_alone, fixture *p)
     pawl_queue_settle settle = {.queue = TEXT("orders"), .seq = rows.items[0].seq};
     pawl_changes changes = {.now = NOW, ONE_UNIT, .queue_settle = {.items = &settle, .count = 1}};
     raw_run(p->pg, "begin; insert into mine values (1)");
-    expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_EINVAL);
-    expect_text(p, "not by enlist");
+    refuses(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_EINVAL, "not by enlist");
     raw_run(p->pg, "commit");
     assert_int_equal(mine(other), 1);
     ok(p, settle_one(p, store, "orders", settle.seq));
@@ -174,8 +172,7 @@ ON_FIXTURE(a_claim_is_settled_by_its_worker_alone, fixture *p)
 
 static void expect_no_enlist(fixture *p, pawl_store *store, PGconn *pg, const char *says)
 {
-    expect_code(p, enlist_one(p, store, pg, "m-1"), PAWL_EINVAL);
-    expect_text(p, says);
+    refuses(p, enlist_one(p, store, pg, "m-1"), PAWL_EINVAL, says);
 }
 
 ON_FIXTURE(enlist_wants_a_transaction_on_the_same_database, fixture *p)
@@ -410,8 +407,7 @@ ON_FIXTURE(all_kinds_follow_the_caller, fixture *p)
     all.remove = (pawl_saga_delete){.table = &order_table, .id = {uuid_of(1)}, .version = 1};
     changes.saga_delete.items = &all.remove;
     changes.saga_delete.count = 1;
-    expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_ECONFLICT);
-    expect_text(p, "Order");
+    refuses(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_ECONFLICT, "Order");
     all.remove.version = 2;
     ok(p, pawl_store_enlist(store, p->pg, &changes, &p->error));
     raw_run(p->pg, "commit");
@@ -421,8 +417,7 @@ ON_FIXTURE(all_kinds_follow_the_caller, fixture *p)
 
 /* ---- The sender --------------------------------------------------------------- */
 
-#define PAID(F) F(TEXT, order_id)
-PAWL_RECORD(paid, PAID);
+RECORD(paid, (TEXT, order_id));
 
 ON_FIXTURE(a_sender_writes_at_once, fixture *p)
 {
@@ -441,8 +436,8 @@ ON_FIXTURE(a_sender_writes_at_once, fixture *p)
                                   &p->error));
         assert_int_equal(queued(p->pg), 2);
         assert_int_equal(queued(other), 0);
-        expect_code(p, pawl_sender_commit(sender, &p->error), PAWL_EINVAL);
-        expect_text(p, "commit your own transaction");
+        refuses(p, pawl_sender_commit(sender, &p->error), PAWL_EINVAL,
+                "commit your own transaction");
         pawl_sender_close(sender);
         raw_run(p->pg, i == 0 ? "rollback" : "commit");
     }
@@ -479,7 +474,5 @@ ON_FIXTURE(a_sleeper_wakes_at_the_commit_and_not_before, fixture *p)
     assert_int_equal(claim_some(p, worker, "orders", NOW, 9).count, 1);
     PQfinish(other);
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

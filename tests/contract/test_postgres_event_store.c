@@ -285,10 +285,9 @@ ON_FIXTURE(both_rounds_tell_taken_from_missing, fixture *p)
     pawl_store *store = open_store(p, p->url);
     ok(p, append(p, store, "a", 0, 2));
     for (int i = 0; i < 2; i++) {
-        expect_code(p, append(p, store, "a", 1, 3), PAWL_ECONFLICT);
-        expect_text(p, "stream a: version 2 is taken: another worker appended first");
-        expect_code(p, append(p, store, "a", 4, 3), PAWL_ECONFLICT);
-        expect_text(p, "stream a: version 4 is missing");
+        refuses(p, append(p, store, "a", 1, 3), PAWL_ECONFLICT,
+                "stream a: version 2 is taken: another worker appended first");
+        refuses(p, append(p, store, "a", 4, 3), PAWL_ECONFLICT, "stream a: version 4 is missing");
     }
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_events"), 2);
 }
@@ -320,8 +319,8 @@ ON_FIXTURE(an_enlist_sees_what_its_transaction_appended, fixture *p)
         ok(p, pawl_store_enlist(store, p->pg, &changes, &p->error));
     }
     pawl_changes changes = changes_of(items, add_events(items, "a", 3, 2));
-    expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_ECONFLICT);
-    expect_text(p, "version 4 is taken");
+    refuses(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_ECONFLICT,
+            "version 4 is taken");
     raw_run(p->pg, "commit");
     assert_int_equal(number(p, store, 100), 4);
     expect_positions(p, "1:a@1 2:a@2 3:a@3 4:a@4");
@@ -346,8 +345,8 @@ ON_FIXTURE(a_checkpoint_moves_twice_in_a_set, fixture *p)
                     "select string_agg(\"Name\" || \"Position\", ' ' order by \"Name\") "
                     "from pawl_checkpoints",
                     "a1 b10");
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_ECONFLICT);
-    expect_text(p, "checkpoint a: it is not at 0: another worker moved it first");
+    refuses(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_ECONFLICT,
+            "checkpoint a: it is not at 0: another worker moved it first");
 }
 
 /* ---- Refusals --------------------------------------------------------------- */
@@ -405,7 +404,5 @@ ON_FIXTURE(a_refused_group_sets_no_claim_free, fixture *p)
                     "\"Version\") from pawl_events",
                     "whole@1 whole@2");
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -154,8 +154,8 @@ ON_TROUBLE(another_encoding_fails_the_commit, fixture *p)
     held h;
     begin_hold(p, &h);
     raw_run(h.pg, "set client_encoding = latin1");
-    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
-    expect_text(p, "the handler's own SQL changed the client_encoding");
+    refuses(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL,
+            "the handler's own SQL changed the client_encoding");
     assert_string_equal(PQparameterStatus(h.pg, "client_encoding"), "UTF8");
     end_hold(p, &h);
 }
@@ -176,8 +176,8 @@ ON_TROUBLE(a_failed_statement_fails_the_commit, fixture *p)
     begin_hold(p, &h);
     raw_run(h.pg, "insert into mine values (1)");
     expect_refused(h.pg, "insert into mine values ('x')", "22P02", "invalid input syntax");
-    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
-    expect_text(p, "a statement of the handler's own SQL failed");
+    refuses(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL,
+            "a statement of the handler's own SQL failed");
     expect_undone(p, &h);
     raw_run(h.pg, "insert into mine values (1)");
     expect_refused(h.pg, "insert into mine values ('x')", "22P02", "invalid input syntax");
@@ -222,14 +222,14 @@ ON_TROUBLE(only_pawl_ends_the_transaction, fixture *p)
     held h;
     begin_hold(p, &h);
     raw_run(h.pg, "insert into mine values (1); commit");
-    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
-    expect_text(p, "only pawl may commit it or roll it back");
+    refuses(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL,
+            "only pawl may commit it or roll it back");
     assert_int_equal(mine_count(p), 1);
 
     ok(p, pawl_store_handler_transaction_begin(h.store, &p->error));
     raw_run(h.pg, "rollback; begin");
-    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
-    expect_text(p, "savepoint \"pawl_handler\" does not exist");
+    refuses(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL,
+            "savepoint \"pawl_handler\" does not exist");
     ok(p, pawl_store_handler_transaction_begin(h.store, &p->error));
     raw_run(h.pg, "rollback");
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
@@ -257,8 +257,8 @@ ON_TROUBLE(an_unfinished_statement_fails_the_commit, fixture *p)
     int pid = pid_of(h.store);
     for (size_t how = 0; how < 4; how++) {
         leave_open(&h, how);
-        expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
-        expect_text(p, "left a statement or a COPY unfinished");
+        refuses(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL,
+                "left a statement or a COPY unfinished");
         expect_undone(p, &h);
         leave_open(&h, how); /* and the handler answers that it failed */
         pawl_store_handler_transaction_end(h.store);
@@ -440,7 +440,5 @@ ON_TROUBLE(an_altered_table_is_planned_anew, fixture *p)
     row = load_saga(p, store, &order_table, PAWL_SAGA_BY_ID, id);
     assert_int_equal(row.version, 1);
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -266,8 +266,7 @@ ON_FIXTURE(a_transaction_is_numbered_before_its_rows, fixture *p)
         .is_first = true,
         .event    = {
                .type = TEXT("Deposited"), .type_version = 1, .message_id = TEXT("m-1"), .at = NOW}};
-    pawl_changes changes[2]       = {{.now = NOW, .group_count = 1, .unit_count = 1},
-                                     {.now = NOW, .group_count = 1, .unit_count = 1}};
+    pawl_changes changes[2]       = {{.now = NOW, ONE_UNIT}, {.now = NOW, ONE_UNIT}};
     changes[0].outbox_add.items   = &add;
     changes[0].outbox_add.count   = 1;
     changes[1].event_append.items = &append;
@@ -294,7 +293,5 @@ ON_FIXTURE(a_transaction_is_numbered_before_its_rows, fixture *p)
     check_rows_of(p, "one");
     expect_refused(p->pg, "insert into one values (1)", "P0001", "no number");
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

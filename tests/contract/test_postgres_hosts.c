@@ -162,6 +162,4 @@ ON_TROUBLE(hosts_that_the_url_does_not_name_are_tried_too, fixture *p)
     hosts_close(&h);
 }
 
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

@@ -363,6 +363,4 @@ ON_TROUBLE(a_leader_that_closes_leaves_no_lease, fixture *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 0);
 }
 
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

@@ -62,7 +62,6 @@ PAWL_API void *realloc(void *memory, size_t size)
 
 static int find_libpq(struct dl_phdr_info *info, size_t size, void *context)
 {
-    (void)size, (void)context;
     if (strstr(info->dlpi_name, "/libpq.so") == NULL)
         return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {

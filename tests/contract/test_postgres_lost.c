@@ -66,6 +66,4 @@ ON_TROUBLE(o32_what_is_told_is_what_is_there_behind_a_pooler, fixture *p)
     expect_all_told(p, &way, url);
 }
 
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

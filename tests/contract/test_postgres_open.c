@@ -222,6 +222,4 @@ ON_TROUBLE(a_pooler_is_noticed_by_its_process, fixture *p)
     proxy_close(between);
 }
 
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

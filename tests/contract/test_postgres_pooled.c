@@ -220,6 +220,4 @@ ON_FIXTURE(a_pooled_handler_has_the_plans_of_the_server, fixture *p)
     expect_setting(store, "idle_in_transaction_session_timeout", "2min");
 }
 
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

@@ -31,8 +31,7 @@ static void expect_no_secret(const fixture *p)
 /* Nothing was applied, and the text says why. */
 static void expect_no_server(fixture *p, pawl_code code, pawl_code expected, const char *part)
 {
-    expect_code(p, code, expected);
-    expect_text(p, part);
+    refuses(p, code, expected, part);
     expect_no_secret(p);
 }
 
@@ -162,8 +161,8 @@ TESTS(a_commit_without_its_standby_is_unknown, fixture *p,
     ok(p, send_one(p, store, "orders", "m-1"));
     lose_standby(p);
     set_deadline(store, 1000); /* its outcome is asked for by a new connection within that time */
-    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EUNKNOWN);
-    expect_text(p, "the synchronous standby did not confirm the commit in time");
+    refuses(p, send_one(p, store, "orders", "m-2"), PAWL_EUNKNOWN,
+            "the synchronous standby did not confirm the commit in time");
     set_standby(p, "");
     ok(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error));
     test_now(store);

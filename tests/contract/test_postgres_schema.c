@@ -57,14 +57,12 @@ ON_FIXTURE(the_script_makes_what_apply_makes, fixture *p)
 /* The script by itself is what open, verify and the function want. */
 ON_FIXTURE(a_schema_made_by_hand_verifies, fixture *p)
 {
-    lines *out = calloc(1, sizeof *out);
-    assert_non_null(out);
+    lines *out = test_zeroed(sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, both_tables, 2, out));
     raw_run(p->pg, test_text("create schema \"%s\"", p->schema));
     raw_run(p->pg, out->text);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out));
     assert_int_equal(out->count, 0);
-    free(out);
 }
 
 /* No row of the catalog is written again: no lock is taken then either. */
@@ -72,8 +70,7 @@ ON_FIXTURE(applying_twice_changes_nothing, fixture *p)
 {
     static const char versions[] = "select sum(xmin::text::bigint + oid::bigint) from pg_class "
                                    "where relnamespace = current_schema()::regnamespace";
-    lines            *out        = calloc(1, sizeof *out);
-    assert_non_null(out);
+    lines            *out        = test_zeroed(sizeof *out);
     apply_schema(p, p->url, both_tables, 2);
     int64_t before = raw_number(p->pg, versions);
     raw_run(p->pg, "begin; lock table pawl_queue, \"shop_Order\" in row exclusive mode");
@@ -82,7 +79,6 @@ ON_FIXTURE(applying_twice_changes_nothing, fixture *p)
     assert_int_equal(raw_number(p->pg, versions), before);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out));
     assert_int_equal(out->count, 0);
-    free(out);
 }
 
 /* The server's text of a lock that is not free names no table. */
@@ -92,9 +88,8 @@ ON_FIXTURE(a_lock_that_is_not_free_names_its_table, fixture *p)
     apply_schema(p, p->url, both_tables, 2);
     raw_run(p->pg, "drop index pawl_queue_due");
     raw_run(p->pg, "begin; lock table pawl_queue in row exclusive mode");
-    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
-                PAWL_EBUSY);
-    expect_text(p, "nothing was changed");
+    refuses(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
+            PAWL_EBUSY, "nothing was changed");
     expect_text(p, ": table pawl_queue: postgres: ");
     raw_run(p->pg, "commit");
     apply_schema(p, p->url, both_tables, 2);
@@ -109,8 +104,7 @@ static int64_t object_count(fixture *p)
 
 ON_FIXTURE(dropping_leaves_what_is_not_ours, fixture *p)
 {
-    lines *out = calloc(1, sizeof *out);
-    assert_non_null(out);
+    lines *out = test_zeroed(sizeof *out);
     /* Nothing is there, not even the schema. */
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out));
     apply_schema(p, p->url, both_tables, 2);
@@ -121,7 +115,6 @@ ON_FIXTURE(dropping_leaves_what_is_not_ours, fixture *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 1);
     apply_schema(p, p->url, both_tables, 2);
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_queue"), 0);
-    free(out);
 }
 
 static pawl_code apply_both(void *context, pawl_error *error)
@@ -135,10 +128,8 @@ static pawl_code apply_both(void *context, pawl_error *error)
 ON_FIXTURE(processes_may_apply_at_once, fixture *p)
 {
     run_at_once(apply_both, p);
-    lines *out = calloc(1, sizeof *out);
-    assert_non_null(out);
+    lines *out = test_zeroed(sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out));
-    free(out);
 }
 
 /* ---- Differences -------------------------------------------------------- */
@@ -248,27 +239,23 @@ static void verify_round(fixture *p, unsigned round, lines *out)
 
 ON_FIXTURE(verify_names_each_difference, fixture *p)
 {
-    lines *out = calloc(1, sizeof *out);
-    assert_non_null(out);
+    lines *out = test_zeroed(sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_ESCHEMA);
     assert_int_equal(out->count, 16 + 2 + 1);
     for (unsigned i = 0; i < ROUND_COUNT; i++)
         verify_round(p, i, out);
-    free(out);
 }
 
 /* Apply puts right all that it can. */
 ON_FIXTURE(apply_makes_what_is_missing, fixture *p)
 {
-    lines *out = calloc(1, sizeof *out);
-    assert_non_null(out);
+    lines *out = test_zeroed(sizeof *out);
     apply_schema(p, p->url, both_tables, 2);
     raw_run(p->pg, "drop table pawl_dead; drop index pawl_queue_due; delete from pawl_schema; "
                    "drop function pawl_send; drop table \"shop_Order\"; alter table "
                    "\"My caf\xC3\xA9 saga\" drop column \"Correlation_n\xC3\xBAmero\"");
     apply_schema(p, p->url, both_tables, 2);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out));
-    free(out);
 }
 
 /* The server refuses a delete of rows that have no name in a publication. An administrator's own choice stays. */
@@ -277,8 +264,7 @@ ON_FIXTURE(rows_of_published_tables_can_be_deleted, fixture *p)
     static const char kept[] =
         "select string_agg(relreplident::text, '' order by relname) from pg_class "
         "where oid in ('pawl_dead'::regclass, 'pawl_inbox'::regclass)";
-    lines *out = calloc(1, sizeof *out);
-    assert_non_null(out);
+    lines *out = test_zeroed(sizeof *out);
     apply_schema(p, p->url, both_tables, 2);
     raw_run(
         p->pg,
@@ -296,47 +282,43 @@ ON_FIXTURE(rows_of_published_tables_can_be_deleted, fixture *p)
     apply_schema(p, p->url, both_tables, 2);
     expect_raw_text(p->pg, kept, "fn");
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out));
-    free(out);
 }
 
 /* ---- Versions, and opening without tables ------------------------------- */
 
 ON_FIXTURE(a_newer_schema_is_left_alone, fixture *p)
 {
-    lines      *out   = calloc(1, sizeof *out);
+    lines      *out   = test_zeroed(sizeof *out);
     pawl_store *store = NULL;
-    assert_non_null(out);
     apply_schema(p, p->url, order_tables, 1);
     raw_run(p->pg, "update pawl_schema set \"Version\" = 9; drop table pawl_dead");
-    expect_code(p, open_with(p, p->url, NULL, 0, &store), PAWL_ESCHEMA);
-    expect_text(p, "has version 9, this program knows version 5");
+    refuses(p, open_with(p, p->url, NULL, 0, &store), PAWL_ESCHEMA,
+            "has version 9, this program knows version 5");
     static const pawl_schema_verb verbs[] = {PAWL_SCHEMA_APPLY, PAWL_SCHEMA_VERIFY,
                                              PAWL_SCHEMA_DROP};
     for (size_t i = 0; i < 3; i++) {
-        expect_code(p, run_schema(p, p->url, verbs[i], order_tables, 1, out), PAWL_ESCHEMA);
-        expect_text(p, "a newer pawl made it");
+        refuses(p, run_schema(p, p->url, verbs[i], order_tables, 1, out), PAWL_ESCHEMA,
+                "a newer pawl made it");
     }
     assert_int_equal(raw_number(p->pg, "select count(*) from \"shop_Order\""), 0);
     expect_raw_text(p->pg, "select to_regclass('pawl_dead') is null", "t");
-    free(out);
 }
 
 ON_FIXTURE(opening_says_what_to_run, fixture *p)
 {
     pawl_store *store = NULL;
     const char *url   = test_text("%s&password=open%%20sesame", p->url);
-    expect_code(p, open_with(p, url, NULL, 0, &store), PAWL_ESCHEMA);
-    expect_text(p, "run: pawl schema apply --store 'postgres://");
+    refuses(p, open_with(p, url, NULL, 0, &store), PAWL_ESCHEMA,
+            "run: pawl schema apply --store 'postgres://");
     assert_null(strstr(p->error.text, "sesame"));
     assert_null(strstr(p->error.text, "--prefix"));
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
     options.system_prefix      = "shop_";
-    expect_code(p, fixture_open(p, p->url, &options, &store), PAWL_ESCHEMA);
-    expect_text(p, "' --prefix 'shop_'");
+    refuses(p, fixture_open(p, p->url, &options, &store), PAWL_ESCHEMA, "' --prefix 'shop_'");
     apply_schema(p, p->url, NULL, 0);
-    expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_ESCHEMA);
-    expect_text(p, "saga table shop_Order is missing or incomplete; run: pawl schema apply");
+    refuses(p, open_with(p, p->url, order_tables, 1, &store), PAWL_ESCHEMA,
+            "saga table shop_Order is missing or incomplete; run: pawl schema apply");
     apply_schema(p, p->url, order_tables, 1);
     ok(p, open_with(p, p->url, order_tables, 1, &store));
     test_now(store);
@@ -384,17 +366,13 @@ ON_FIXTURE(another_type_of_correlation_is_refused, fixture *p)
     pawl_saga_table        changed = order_table;
     const pawl_saga_table *list[]  = {&changed, &odd_table};
     pawl_store            *store   = NULL;
-    lines                 *out     = calloc(1, sizeof *out);
-    assert_non_null(out);
-    changed.main.type = PAWL_VALUE_TIME;
+    lines                 *out     = test_zeroed(sizeof *out);
+    changed.main.type              = PAWL_VALUE_TIME;
     apply_schema(p, p->url, order_tables, 1);
     int64_t before = object_count(p);
-    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, list, 2, out), PAWL_ESCHEMA);
-    expect_text(p, says);
+    refuses(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, list, 2, out), PAWL_ESCHEMA, says);
     assert_int_equal(object_count(p), before);
-    expect_code(p, open_with(p, p->url, list, 2, &store), PAWL_ESCHEMA);
-    expect_text(p, says);
-    free(out);
+    refuses(p, open_with(p, p->url, list, 2, &store), PAWL_ESCHEMA, says);
 }
 
 /* D26: neither taken for the saga's, nor changed. */
@@ -402,38 +380,32 @@ ON_FIXTURE(a_strangers_table_is_refused, fixture *p)
 {
     static const char says[] = "is there without the column Metadata, which every saga table has";
     pawl_store       *store  = NULL;
-    lines            *out    = calloc(1, sizeof *out);
-    assert_non_null(out);
+    lines            *out    = test_zeroed(sizeof *out);
     apply_schema(p, p->url, order_tables, 1);
     raw_run(p->pg, test_text("drop table \"%.*s\"; create table \"%.*s\" (\"Id\" text, note text)",
                              PAWL_TEXT_ARGS(order_table.name), PAWL_TEXT_ARGS(order_table.name)));
     int64_t before = object_count(p);
-    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_ESCHEMA);
-    expect_text(p, says);
-    expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_ESCHEMA);
-    expect_text(p, says);
+    refuses(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_ESCHEMA, says);
+    refuses(p, open_with(p, p->url, order_tables, 1, &store), PAWL_ESCHEMA, says);
     assert_int_equal(object_count(p), before);
-    free(out);
 }
 
 ON_FIXTURE(quotes_in_names_are_refused, fixture *p)
 {
     static const char *const names[] = {"a[b", "a]b", "a`b", "a\"b", ""};
-    lines                   *out     = calloc(1, sizeof *out);
-    assert_non_null(out);
+    lines                   *out     = test_zeroed(sizeof *out);
     for (size_t i = 0; i < COUNT(names); i++) {
         pawl_saga_table        bad  = order_table;
         const pawl_saga_table *list = &bad;
         bad.name                    = pawl_text_of(names[i]);
-        expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, &list, 1, out), PAWL_EINVAL);
-        expect_text(p, "saga Order");
+        refuses(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, &list, 1, out), PAWL_EINVAL,
+                "saga Order");
         bad               = order_table;
         bad.main.property = pawl_text_of(names[i]);
         expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, &list, 1, out), PAWL_EINVAL);
     }
     const char *url = test_text("%s\"", p->url);
     expect_code(p, run_schema(p, url, PAWL_SCHEMA_APPLY, NULL, 0, out), PAWL_EINVAL);
-    free(out);
 }
 
 /* D5: in bytes, never cut; what just fits works. */
@@ -443,26 +415,23 @@ ON_FIXTURE(long_names_are_refused, fixture *p)
                                      "abcdefghijklmnopqrstuvwxyz0123456789";
     pawl_saga_table        saga    = order_table;
     const pawl_saga_table *list    = &saga;
-    lines                 *out     = calloc(1, sizeof *out);
+    lines                 *out     = test_zeroed(sizeof *out);
     pawl_schema_spec       spec    = {.system_prefix = "abcdefghijklmnopqrstu"};
-    assert_non_null(out);
-    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, keep_line, out, &p->error),
-                PAWL_EINVAL);
-    expect_text(p, "has 21 bytes, limit 20");
+    refuses(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, keep_line, out, &p->error),
+            PAWL_EINVAL, "has 21 bytes, limit 20");
     saga.name = (pawl_text){.data = bytes, .size = 64};
-    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, &list, 1, out), PAWL_EINVAL);
-    expect_text(p, "its name has 64 bytes, limit 63");
+    refuses(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, &list, 1, out), PAWL_EINVAL,
+            "its name has 64 bytes, limit 63");
     expect_text(p, "saga Order");
     saga.name          = (pawl_text){.data = bytes, .size = 63};
     saga.main.property = (pawl_text){.data = bytes, .size = 52};
-    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, &list, 1, out), PAWL_EINVAL);
-    expect_text(p, "its name has 64 bytes, limit 63");
+    refuses(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, &list, 1, out), PAWL_EINVAL,
+            "its name has 64 bytes, limit 63");
     saga.main.property = (pawl_text){.data = bytes, .size = 51};
     spec               = (pawl_schema_spec){
                       .system_prefix = "abcdefghijklmnopqrst", .tables = &list, .table_count = 1};
     ok(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, keep_line, out, &p->error));
     ok(p, pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, keep_line, out, &p->error));
-    free(out);
 }
 
 /* D10, D11: the same property in two tables; each has its own index. */
@@ -521,15 +490,13 @@ ON_FIXTURE(schemas_do_not_see_one_another, fixture *p)
     test_now(second);
     raw_run(p->pg, test_text("drop schema \"%s\" cascade", schema));
     fixture_url("", url, sizeof url);
-    expect_code(p, open_with(p, url, NULL, 0, &first), PAWL_EINVAL);
-    expect_text(p, "schema is empty");
+    refuses(p, open_with(p, url, NULL, 0, &first), PAWL_EINVAL, "schema is empty");
 }
 
 /* The last table's name is taken, which is met when all others are made. */
 ON_FIXTURE(d34_a_failed_install_leaves_nothing, fixture *p)
 {
-    lines *out = calloc(1, sizeof *out);
-    assert_non_null(out);
+    lines *out = test_zeroed(sizeof *out);
     raw_run(p->pg, test_text("create schema \"%s\"", p->schema));
     raw_run(p->pg, "create view \"My caf\xC3\xA9 saga\" as select 1 as mine");
     pawl_code code = run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out);
@@ -538,7 +505,6 @@ ON_FIXTURE(d34_a_failed_install_leaves_nothing, fixture *p)
     raw_run(p->pg, "drop view \"My caf\xC3\xA9 saga\"");
     apply_schema(p, p->url, both_tables, 2);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out));
-    free(out);
 }
 
 /* Before anything is sent: the schema is not even made. */
@@ -582,7 +548,5 @@ ON_FIXTURE(a_role_that_quotes_all_names_behind_a_pooler, fixture *p)
 {
     expect_unquoted(p, "&pooler=transaction");
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -104,6 +104,4 @@ SHARED(a_child_has_sessions_of_its_own, fixture *p)
     assert_int_equal(keeper_pid(p), pid);
 }
 
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

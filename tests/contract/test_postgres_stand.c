@@ -238,9 +238,10 @@ ON_TROUBLE(what_is_short_leaves_in_one_piece, fixture *p)
 
 static pawl_code mark_one(fixture *p, pawl_store *store)
 {
-    pawl_inbox_entry mark    = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
-    pawl_changes     changes = {.now = NOW, ONE_UNIT, .inbox_entry = {.items = &mark, .count = 1}};
-    return pawl_store_commit(store, &changes, NULL, &p->error);
+    return pawl_store_commit(store,
+                             ONE_CHANGE(inbox_entry, NOW, .endpoint = TEXT("orders"),
+                                        .message_id = TEXT("m-1"), .at = NOW),
+                             NULL, &p->error);
 }
 
 /* A refusal is seldom alone: as long as they come, no commit is tried first in the form that says
@@ -272,7 +273,5 @@ ON_TROUBLE(a_client_that_is_gone_is_noticed, fixture *p)
     PQclear(shown);
     assert_int_equal(PQenterPipelineMode(pg), 1);
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -301,6 +301,4 @@ ON_FIXTURE(a_timeout_that_came_since_the_claim_ends_a_wait, fixture *p)
     }
 }
 
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

@@ -340,8 +340,7 @@ static const char index_count[] = "select count(*) from pg_index as i join pg_at
 
 ON_FIXTURE(apply_drops_indexes_on_leases, fixture *p)
 {
-    lines *out = calloc(1, sizeof *out);
-    assert_non_null(out);
+    lines *out = test_zeroed(sizeof *out);
     apply_schema(p, p->url, order_tables, 1);
     assert_int_equal(raw_number(p->pg, index_count), 0);
     raw_run(p->pg, "create index pawl_timeouts_lease on pawl_timeouts (\"LeaseExpires\"); "
@@ -355,7 +354,6 @@ ON_FIXTURE(apply_drops_indexes_on_leases, fixture *p)
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, order_tables, 1, out));
     assert_non_null(strstr(out->text, "drop index if exists \"pawl_timeouts_lease\";\n"));
     assert_non_null(strstr(out->text, "drop index if exists \"pawl_timeouts_worker\";\n"));
-    free(out);
 }
 
 /* ---- Claims ------------------------------------------------------------- */

@@ -20,8 +20,8 @@ ON_TROUBLE(a_replaced_worker_is_fenced, fixture *p)
     ok(p, send_one(p, store, "orders", "m-1"));
     raw_run(p->pg, "update pawl_workers set \"Epoch\" = \"Epoch\" + 1");
     for (int i = 0; i < 3; i++) {
-        expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EFENCED);
-        expect_text(p, "this worker was replaced (its epoch 1 is over)");
+        refuses(p, send_one(p, store, "orders", "m-2"), PAWL_EFENCED,
+                "this worker was replaced (its epoch 1 is over)");
     }
     assert_int_equal(queue_count(p), 1);
     raw_run(p->pg, "delete from pawl_workers");
@@ -107,8 +107,8 @@ static void try_state(fixture *p, pawl_store *store, const state_case *c, pawl_c
     changes.inbox_entry.count  = 1;
     changes.queue_settle.items = &settle;
     changes.queue_settle.count = 1;
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), code);
-    expect_text(p, test_text("[%s]", c->state));
+    refuses(p, pawl_store_commit(store, &changes, NULL, &p->error), code,
+            test_text("[%s]", c->state));
     assert_int_equal(strstr(p->error.text, "(of m-2)") == NULL, tells_a_value(c->state));
     assert_int_equal(queue_count(p), 1);
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_inbox"), 0);
@@ -172,8 +172,8 @@ ON_TROUBLE(one_that_can_only_be_read_is_away, fixture *p)
     pawl_store *store = open_store(p, p->url);
     int         pid   = pid_of(store);
     refuse_writing(p, "m-1");
-    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_EUNREACHABLE);
-    expect_text(p, "the server can only be read now: made [25006]");
+    refuses(p, send_one(p, store, "orders", "m-1"), PAWL_EUNREACHABLE,
+            "the server can only be read now: made [25006]");
     ok(p, send_one(p, store, "orders", "m-2"));
     assert_int_not_equal(pid_of(store), pid);
     pid = pid_of(store);
@@ -253,9 +253,8 @@ ON_TROUBLE(a_standby_can_be_read, fixture *p)
     const char *url = test_text("%s&options=-c%%20default_transaction_read_only%%3Don", p->url);
     ok(p, open_with(p, url, order_tables, 1, &store));
     ok(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error));
-    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
-                PAWL_EUNREACHABLE);
-    expect_text(p, "the server can only be read now");
+    refuses(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+            PAWL_EUNREACHABLE, "the server can only be read now");
     ok(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error));
 }
 
@@ -363,8 +362,8 @@ ON_TROUBLE(limits_of_the_session_end_a_commit, fixture *p)
         pawl_saga_update update  = begin_order(p, store, i + 1);
         pawl_changes     changes = one_update(&update);
         lock_order(p, i + 1);
-        expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), limits[i].code);
-        expect_text(p, limits[i].text);
+        refuses(p, pawl_store_commit(store, &changes, NULL, &p->error), limits[i].code,
+                limits[i].text);
         raw_run(p->pg, "commit");
         assert_int_equal(order_version(p, i + 1), 1);
         ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
@@ -415,8 +414,8 @@ ON_TROUBLE(a_commit_keeps_to_its_deadline, fixture *p)
     waiting w;
     begin_waiting(p, &w, SHORT_MS);
     int pid = pid_of(w.store);
-    expect_code(p, pawl_store_commit(w.store, &w.changes, NULL, &p->error), PAWL_ETIMEOUT);
-    expect_text(p, "took longer than 2000 ms, its deadline");
+    refuses(p, pawl_store_commit(w.store, &w.changes, NULL, &p->error), PAWL_ETIMEOUT,
+            "took longer than 2000 ms, its deadline");
     assert_int_equal(pid_of(w.store), pid);
     end_waiting(p, &w);
 }
@@ -495,7 +494,5 @@ ON_TROUBLE(an_enlist_keeps_to_its_deadline, fixture *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 0);
     PQfinish(pg);
 }
-
-int (*const tests_missing)(void) = fixture_is_missing;
 
 #endif

@@ -144,6 +144,4 @@ ON_FIXTURE(positions_are_given_where_notify_fails_at_its_end, fixture *p)
     expect_events(p, reader, 0, 2);
 }
 
-int (*const tests_missing)(void) = fixture_is_missing;
-
 #endif

@@ -192,7 +192,6 @@ static int notes;
 
 static pawl_code on_note(pawl_context *ctx, const note *message)
 {
-    (void)ctx, (void)message;
     notes++;
     return PAWL_OK;
 }

@@ -24,8 +24,6 @@ static void look_again(void)
     broker_open(&server, test_text("amqp://guest:guest@127.0.0.1:%d/", own.port));
 }
 
-/* ---- The tests ----------------------------------------------------------------------------- */
-
 /* The Erlang machine that is the server. */
 static pid_t server_pid(void)
 {

@@ -28,8 +28,7 @@ static struct reading {
 
 static int load(void **state)
 {
-    void *module = test_module("sqlite");
-    (void)state;
+    void *module                  = test_module("sqlite");
     *(void **)&reading.read       = test_symbol(module, "pawl__sql_read");
     *(void **)&reading.read_first = test_symbol(module, "pawl__sql_read_first");
     *(void **)&reading.limit      = test_symbol(module, "pawl__sql_limit");
@@ -62,7 +61,6 @@ static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_aren
                       pawl__sql_request **request, pawl_error *error)
 {
     fake *it = (fake *)store;
-    (void)asked, (void)arena;
     it->send_count++;
     *request = it->is_sent ? (pawl__sql_request *)it : NULL;
     return answer(it->send, "send", error);
@@ -83,7 +81,6 @@ static bool next(pawl__sql_request *request)
 
 static void get(pawl__sql_request *request, const pawl__field_list *columns, void *row)
 {
-    (void)columns;
     ((number_row *)row)->number = ((fake *)request)->row;
 }
 
@@ -106,13 +103,8 @@ static fake open_fake(int64_t row_count)
     return (fake){.store     = {.ops = &ops},
                   .row_count = row_count,
                   .is_sent   = true,
-                  .arena     = pawl_arena_create(0),
+                  .arena     = test_arena(),
                   .error     = PAWL_ERROR_INIT};
-}
-
-static void close_fake(fake *it)
-{
-    pawl_arena_destroy(it->arena);
 }
 
 /* Rows that stood in the caller's list before are none of this read's. */
@@ -129,7 +121,6 @@ static void expect_failure(fake *it, pawl_code code, const char *words)
         assert_string_equal(it->error.text, words);
     assert_int_equal(it->await_count, it->send_count);
     assert_int_equal(it->end_count, it->send_count > 0 && it->is_sent);
-    close_fake(it);
 }
 
 /* ---- Lists ---------------------------------------------------------------------- */
@@ -150,13 +141,11 @@ TEST(o32_a_list_has_all_rows_and_nothing_else)
     }
     assert_int_equal(it.await_count, 1);
     assert_int_equal(it.end_count, 1);
-    close_fake(&it);
     it   = open_fake(0);
     rows = older;
     assert_int_equal(reading.read(&it.store.base, &numbers, it.arena, &rows, &it.error), PAWL_OK);
     assert_int_equal(rows.count, 0);
     assert_int_equal(it.end_count, 1);
-    close_fake(&it);
 }
 
 /* A part of it may be on its way; the first failure is the one that is told. */
@@ -190,7 +179,6 @@ static bool is_short;
 
 static void *resize(void *memory, size_t size, void *context)
 {
-    (void)context;
     if (size == 0) {
         free(memory);
         return NULL;
@@ -219,7 +207,6 @@ static void expect_first(fake *it, pawl_code code, int64_t expected)
     assert_int_equal(row.number, expected);
     assert_int_equal(it->await_count, 1);
     assert_int_equal(it->end_count, it->is_sent);
-    close_fake(it);
 }
 
 TEST(o32_one_row_is_the_first_or_left_as_it_is)

@@ -38,8 +38,7 @@ static struct functions {
 
 static int load(void **state)
 {
-    void *module = test_module("sqlite");
-    (void)state;
+    void *module             = test_module("sqlite");
     *(void **)&sql.open      = test_symbol(module, "pawl__sql_server_open");
     *(void **)&sql.interrupt = test_symbol(module, "pawl__sql_interrupt");
     *(void **)&sql.wait      = test_symbol(module, "pawl__sql_wait");
@@ -87,15 +86,13 @@ static pawl_code begin(pawl_store *store, pawl_error *error)
 static pawl_code commit(pawl_store *store, bool *is_unknown, pawl_error *error)
 {
     of(store)->commit_count++;
-    (void)is_unknown, (void)error;
     return PAWL_OK;
 }
 
 static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                       pawl__sql_request **request, pawl_error *error)
 {
-    fake *it = of(store);
-    (void)arena;
+    fake *it  = of(store);
     it->asked = asked->statement;
     it->asked_count++;
     it->read_count = 0;
@@ -107,7 +104,6 @@ static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_aren
 
 static pawl_code nothing(pawl_store *store, pawl_error *error)
 {
-    (void)store, (void)error;
     return PAWL_OK;
 }
 
@@ -135,7 +131,6 @@ static void get(pawl__sql_request *request, const pawl__field_list *columns, voi
 static pawl_code which_are_alive(pawl_store *store, pawl__sql_life *const *lives, size_t count,
                                  pawl_error *error)
 {
-    (void)store, (void)error;
     for (size_t i = 0; i < count; i++)
         lives[i]->is_alive = i > 0;
     return PAWL_OK;
@@ -143,7 +138,6 @@ static pawl_code which_are_alive(pawl_store *store, pawl__sql_life *const *lives
 
 static pawl_code end(pawl__sql_request *request)
 {
-    (void)request;
     return PAWL_OK;
 }
 
@@ -151,7 +145,6 @@ static pawl_code write_items(pawl__sql_connection *connection, const pawl__sql_w
                              const void *const *items, size_t count, pawl__sql_result *results,
                              size_t *failed, pawl_error *error)
 {
-    (void)connection, (void)write, (void)items, (void)failed, (void)error;
     for (size_t i = 0; i < count; i++)
         results[i] = PAWL__SQL_APPLIED;
     return PAWL_OK;
@@ -160,7 +153,6 @@ static pawl_code write_items(pawl__sql_connection *connection, const pawl__sql_w
 static void claims_end(pawl_store *store, const pawl_changes *changes, const bool *is_dropped,
                        pawl_code code)
 {
-    (void)store, (void)changes, (void)is_dropped, (void)code;
 }
 
 static int64_t changed(pawl__sql_request *request)
@@ -170,7 +162,6 @@ static int64_t changed(pawl__sql_request *request)
 
 static void rollback(pawl_store *store)
 {
-    (void)store;
 }
 
 static void rest(pawl_store *store)
@@ -180,13 +171,11 @@ static void rest(pawl_store *store)
 
 static int no_session(pawl_store *store)
 {
-    (void)store;
     return -1;
 }
 
 static void handler_transaction_end(pawl_store *store)
 {
-    (void)store;
 }
 
 static const pawl__sql_ops ops = {.name            = "fake",

@@ -303,8 +303,8 @@ ON_FIXTURE(test_refuses, fixture *p)
 {
     pawl_store *store = NULL;
     const char *url   = test_text("%s?log_mb=0", p->url);
-    expect_code(p, open_as(p, url, PAWL_OPEN_CREATE, order_tables, 1, &store), PAWL_ECONFIG);
-    expect_text(p, "log_mb is '0', may be 1 to 65536");
+    refuses(p, open_as(p, url, PAWL_OPEN_CREATE, order_tables, 1, &store), PAWL_ECONFIG,
+            "log_mb is '0', may be 1 to 65536");
 }
 
 #endif

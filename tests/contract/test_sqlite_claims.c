@@ -92,7 +92,6 @@ TEST(all_claims_of_an_owner_go_wherever_they_moved)
 
 static void *refuse_memory(void *memory, size_t size, void *context)
 {
-    (void)size, (void)context;
     assert_null(memory);
     return NULL;
 }

@@ -115,8 +115,7 @@ ON_FIXTURE(a_write_lock_that_another_program_holds, fixture *p)
     rows            = diagnose(p, store);
     assert_in_range(pawl_clock_now(NULL) - begin, PAWL_MILLISECONDS(900), PAWL_SECONDS(10));
     expect_finding(&rows, "lock", PAWL_FINDING_WARN, p->path, NULL);
-    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_EBUSY);
-    expect_text(p, "for more than 0 ms");
+    refuses(p, send_one(p, store, "orders", "m-1"), PAWL_EBUSY, "for more than 0 ms");
     rows = diagnose_as(p, store, (pawl_diagnosis){.is_brief = true});
     for (size_t i = 0; i < rows.count; i++)
         assert_false(pawl_text_equal(rows.items[i].name, TEXT("lock")));
@@ -137,8 +136,7 @@ ON_FIXTURE(a_path_with_a_quote_is_quoted, fixture *p)
     sqlite3    *db     = raw_open(p->path);
     raw_run(db, "create table mine (id integer)");
     sqlite3_close(db);
-    expect_code(p, open_as(p, p->url, PAWL_OPEN_CHECK, NULL, 0, &store), PAWL_ESCHEMA);
-    expect_text(p, quoted);
+    refuses(p, open_as(p, p->url, PAWL_OPEN_CHECK, NULL, 0, &store), PAWL_ESCHEMA, quoted);
     store = open_at(p, "");
     snprintf(path, sizeof path, "%s-wal", p->path);
     ok(p, send_one(p, store, "orders", "m-1"));

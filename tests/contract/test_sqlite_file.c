@@ -85,8 +85,7 @@ static void expect_noticed(fixture *p, pawl_store *store, const char *says)
         try_send, try_claim, try_stats, try_lead, try_hold, try_wait, try_send};
     for (size_t i = 0; i < COUNT(tries); i++) {
         p->error = (pawl_error)PAWL_ERROR_INIT;
-        expect_code(p, tries[i](p, store), PAWL_EUNREACHABLE);
-        expect_text(p, says);
+        refuses(p, tries[i](p, store), PAWL_EUNREACHABLE, says);
         expect_text(p, p->path);
     }
 }
@@ -129,7 +128,6 @@ ON_FIXTURE(a_commit_of_a_hold_is_refused, fixture *p)
 
 static int delete_now(unsigned what, void *context, void *statement, void *text)
 {
-    (void)what, (void)statement, (void)text;
     (void)unlink(((fixture *)context)->path);
     return 0;
 }
@@ -139,8 +137,7 @@ ON_FIXTURE(a_wait_notices_it, fixture *p)
 {
     pawl_store *store = open_store(p, p->url);
     sqlite3_trace_v2(store->ops->native(store), SQLITE_TRACE_STMT, delete_now, p);
-    expect_code(p, try_wait(p, store), PAWL_EUNREACHABLE);
-    expect_text(p, DELETED);
+    refuses(p, try_wait(p, store), PAWL_EUNREACHABLE, DELETED);
 }
 
 /* ---- The lock file beside it ----------------------------------------------- */
@@ -203,8 +200,7 @@ ON_FIXTURE(a_lock_file_that_leads_elsewhere_is_refused, fixture *p)
                                   : mkfifo(name, 0600),
                          0);
         pawl_code code = pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error);
-        expect_code(p, code, PAWL_EUNREACHABLE);
-        expect_text(p, name);
+        refuses(p, code, PAWL_EUNREACHABLE, name);
         expect_text(p, why[i]);
         assert_int_equal(unlink(name), 0);
     }
@@ -232,7 +228,6 @@ ON_FIXTURE(a_lock_file_that_is_there_keeps_its_mode, fixture *p)
 
 static ssize_t read_nothing(int fd, void *bytes, size_t size, off_t offset)
 {
-    (void)fd, (void)bytes, (void)size, (void)offset;
     errno = EIO;
     return -1;
 }
@@ -273,12 +268,10 @@ ON_FIXTURE(a_lease_whose_epoch_cannot_be_raised_is_damaged, fixture *p)
                 "insert or replace into pawl_leases (Name, Worker, Process, Pid, Epoch, Expires) "
                 "values ('queue:orders', null, 0, 0, %s, 0), ('lead:one', null, 0, 0, %s, 0)",
                 epochs[i], epochs[i]));
-        expect_code(p, pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error),
-                    PAWL_ENOTSTORE);
-        expect_text(p, "the lease 'queue:orders' is damaged");
-        expect_code(p, pawl_store_lead(store, TEXT("one"), NOW, 1000, &is_held, &p->error),
-                    PAWL_ENOTSTORE);
-        expect_text(p, epochs[i]);
+        refuses(p, pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error),
+                PAWL_ENOTSTORE, "the lease 'queue:orders' is damaged");
+        refuses(p, pawl_store_lead(store, TEXT("one"), NOW, 1000, &is_held, &p->error),
+                PAWL_ENOTSTORE, epochs[i]);
     }
     sqlite3_close(db);
 }

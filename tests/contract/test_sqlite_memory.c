@@ -54,7 +54,6 @@ static sqlite3_vfs        quick, *system_vfs;
 
 static int sync_nothing(sqlite3_file *file, int flags)
 {
-    (void)file, (void)flags;
     return SQLITE_OK;
 }
 
@@ -64,7 +63,6 @@ static int open_quick(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
 {
     static const sqlite3_io_methods *known[4];
     size_t                           i = 0;
-    (void)vfs;
     int result = system_vfs->xOpen(system_vfs, name, file, flags, out_flags);
     if (file->pMethods == NULL)
         return result;

@@ -122,8 +122,7 @@ ON_FIXTURE(a_file_that_may_not_be_written_is_unreachable, fixture *p)
     pawl_store *store = NULL;
     pawl_code   code  = open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store);
     assert_true(modes_count(false));
-    expect_code(p, code, PAWL_EUNREACHABLE);
-    expect_text(p, p->path);
+    refuses(p, code, PAWL_EUNREACHABLE, p->path);
     expect_text(p, "store.db: may not be written");
 }
 
@@ -135,8 +134,8 @@ ON_FIXTURE(a_file_that_may_not_be_read_says_so, fixture *p)
     pawl_store *store = NULL;
     pawl_code   code  = open_as(p, p->url, PAWL_OPEN_EXISTING, NULL, 0, &store);
     assert_true(modes_count(false));
-    expect_code(p, code, PAWL_EUNREACHABLE);
-    expect_text(p, "store.db: unable to open database file: Permission denied");
+    refuses(p, code, PAWL_EUNREACHABLE,
+            "store.db: unable to open database file: Permission denied");
 }
 
 ON_FIXTURE(a_process_without_descriptors_says_so, fixture *p)
@@ -156,8 +155,7 @@ ON_FIXTURE(a_process_without_descriptors_says_so, fixture *p)
         code = open_as(p, p->url, PAWL_OPEN_EXISTING, NULL, 0, &store);
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
         if (code != PAWL_OK) {
-            expect_code(p, code, PAWL_EUNREACHABLE);
-            expect_text(p, strerror(EMFILE));
+            refuses(p, code, PAWL_EUNREACHABLE, strerror(EMFILE));
         }
     }
     assert_int_equal(code, PAWL_OK);
@@ -202,8 +200,8 @@ ON_FIXTURE(a_missing_saga_table_names_the_table, fixture *p)
     pawl_store *store = NULL;
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store));
     test_now(store);
-    expect_code(p, open_as(p, p->url, PAWL_OPEN_CHECK, order_tables, 1, &store), PAWL_ESCHEMA);
-    expect_text(p, "shop_Order");
+    refuses(p, open_as(p, p->url, PAWL_OPEN_CHECK, order_tables, 1, &store), PAWL_ESCHEMA,
+            "shop_Order");
     expect_text(p, "pawl schema apply");
 }
 
@@ -218,9 +216,8 @@ ON_FIXTURE(a_newer_schema_names_both_versions, fixture *p)
 
     /* Nor is it dropped: tables that only the newer one knows would stay. */
     pawl_schema_spec spec = {.table_count = 0};
-    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, &p->error),
-                PAWL_ESCHEMA);
-    expect_text(p, "version 7");
+    refuses(p, pawl_store_schema(p->url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, &p->error),
+            PAWL_ESCHEMA, "version 7");
     assert_int_equal(path_number(p->path, "select Version from pawl_schema"), 7);
 }
 
@@ -230,8 +227,7 @@ ON_FIXTURE(a_lock_held_past_the_deadline_is_busy, fixture *p)
     pawl_store *store = open_store(p, url);
     sqlite3    *db    = raw_open(p->path);
     raw_run(db, "begin immediate");
-    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_EBUSY);
-    expect_text(p, "write lock");
+    refuses(p, send_one(p, store, "orders", "m-1"), PAWL_EBUSY, "write lock");
     assert_int_equal(pawl_code_exit(PAWL_EBUSY), 5);
     raw_run(db, "rollback");
     ok(p, send_one(p, store, "orders", "m-1"));
@@ -328,7 +324,6 @@ static pawl_store *interrupted; /* NULL: none */
 
 static int at_lock(unsigned kind, void *context, void *statement, void *text)
 {
-    (void)kind, (void)context, (void)text;
     pawl_store *store = interrupted;
     if (store == NULL || strstr(sqlite3_sql(statement), "immediate") == NULL)
         return 0;
@@ -362,7 +357,6 @@ static sqlite3_io_methods plain_files;
 static int open_plain(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
                       int *out_flags)
 {
-    (void)vfs;
     int result = system_vfs->xOpen(system_vfs, name, file, flags, out_flags);
     if (file->pMethods != NULL) {
         plain_files          = *file->pMethods;
@@ -384,8 +378,7 @@ ON_FIXTURE(a_file_that_cannot_have_a_log_is_refused, fixture *p)
     pawl_code code = open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store);
     assert_int_equal(sqlite3_vfs_unregister(&plain), SQLITE_OK);
     assert_int_equal(sqlite3_vfs_register(system_vfs, 1), SQLITE_OK);
-    expect_code(p, code, PAWL_ECONFIG);
-    expect_text(p, "the journal mode is 'delete', WAL was refused");
+    refuses(p, code, PAWL_ECONFIG, "the journal mode is 'delete', WAL was refused");
 }
 
 /* Debian's SQLite takes such a path for a URI, in which '%' and '#' mean something. */

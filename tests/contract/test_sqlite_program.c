@@ -294,8 +294,8 @@ ON_FIXTURE(a_lost_lease_refuses_the_settle, fixture *p)
     assert_int_equal(rows.count, 1);
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "update pawl_leases set Epoch = Epoch + 1 where Name = 'queue:orders'");
-    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_EGONE);
-    expect_text(p, "took the queue over");
+    refuses(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_EGONE,
+            "took the queue over");
     assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 1);
     rows = claim_some(p, store, "orders", 1);
     assert_int_equal(rows.count, 0); /* still this handle's own, under the old epoch */
@@ -482,7 +482,6 @@ static child *racer; /* goes first when a write transaction is about to begin */
 
 static int at_statement(unsigned kind, void *context, void *statement, void *text)
 {
-    (void)kind, (void)context, (void)statement;
     child *first = racer;
     if (first == NULL || strncmp(text, "begin immediate", 15) != 0)
         return 0;
@@ -494,7 +493,6 @@ static int at_statement(unsigned kind, void *context, void *statement, void *tex
 
 static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
 {
-    (void)message, (void)api;
     return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, at_statement, NULL);
 }
 

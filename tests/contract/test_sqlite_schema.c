@@ -80,19 +80,18 @@ ON_FIXTURE(the_script_makes_what_create_makes, fixture *p)
 
 ON_FIXTURE(applying_twice_changes_nothing, fixture *p)
 {
-    lines *out = calloc(1, sizeof *out);
+    lines *out = test_zeroed(sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out));
     int64_t version = path_number(p->path, "pragma schema_version");
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out));
     assert_int_equal(path_number(p->path, "pragma schema_version"), version);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out));
     assert_int_equal(out->count, 0);
-    free(out);
 }
 
 ON_FIXTURE(dropping_leaves_what_is_not_ours, fixture *p)
 {
-    lines *out = calloc(1, sizeof *out);
+    lines *out = test_zeroed(sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out));
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "create table mine (id integer); insert into mine values (1)");
@@ -103,12 +102,11 @@ ON_FIXTURE(dropping_leaves_what_is_not_ours, fixture *p)
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 1);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out));
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
-    free(out);
 }
 
 ON_FIXTURE(verify_names_each_difference, fixture *p)
 {
-    lines *out = calloc(1, sizeof *out);
+    lines *out = test_zeroed(sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out),
                 PAWL_EUNREACHABLE);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out));
@@ -124,8 +122,8 @@ ON_FIXTURE(verify_names_each_difference, fixture *p)
                 "alter table shop_Order drop column Correlation_order_id;"
                 "alter table shop_Order add column Correlation_order_id integer");
     sqlite3_close(db);
-    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out), PAWL_ESCHEMA);
-    expect_text(p, "8 differences; run: pawl schema apply --store");
+    refuses(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out), PAWL_ESCHEMA,
+            "8 differences; run: pawl schema apply --store");
     expect_text(p, " (5 of them have to be changed by SQL)");
     assert_int_equal(out->count, 8);
     assert_non_null(strstr(out->text, "table pawl_dead is missing\n"));
@@ -141,13 +139,12 @@ ON_FIXTURE(verify_names_each_difference, fixture *p)
     assert_non_null(strstr(out->text, "column Correlation_order_id: incorrect data type: expected "
                                       "text, found INTEGER\n"));
     assert_non_null(strstr(out->text, "index Index_shop_Order_Correlation_order_id is missing\n"));
-    free(out);
 }
 
 /* A column that no step adds: apply leaves it missing, and nobody is sent to apply. */
 ON_FIXTURE(a_missing_column_of_the_beginning_is_added_by_sql, fixture *p)
 {
-    lines *out = calloc(1, sizeof *out);
+    lines *out = test_zeroed(sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out));
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "alter table pawl_dead drop column CausationId");
@@ -155,15 +152,14 @@ ON_FIXTURE(a_missing_column_of_the_beginning_is_added_by_sql, fixture *p)
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out), PAWL_ESCHEMA);
     expect_text(p,
                 "1 difference that `pawl schema apply` does not change: alter the tables by SQL");
-    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_ESCHEMA);
-    expect_text(p, "is missing: add it by SQL, as `pawl schema print` has it");
-    free(out);
+    refuses(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_ESCHEMA,
+            "is missing: add it by SQL, as `pawl schema print` has it");
 }
 
 /* The version says that all is there; apply looks further, as verify does. */
 ON_FIXTURE(apply_makes_what_verify_misses, fixture *p)
 {
-    lines *out = calloc(1, sizeof *out);
+    lines *out = test_zeroed(sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out));
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "drop index pawl_outbox_tried; drop index pawl_queue_due");
@@ -172,13 +168,12 @@ ON_FIXTURE(apply_makes_what_verify_misses, fixture *p)
     assert_int_equal(out->count, 2);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out));
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out));
-    free(out);
 }
 
 /* Two rows of one id: the index cannot be made. */
 ON_FIXTURE(an_error_of_apply_names_the_table, fixture *p)
 {
-    lines *out = calloc(1, sizeof *out);
+    lines *out = test_zeroed(sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out));
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "drop index pawl_inbox_message;"
@@ -187,7 +182,6 @@ ON_FIXTURE(an_error_of_apply_names_the_table, fixture *p)
     sqlite3_close(db);
     assert_int_not_equal(run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_OK);
     expect_text(p, "table pawl_inbox: ");
-    free(out);
 }
 
 /* D27: rows stay and are null in the new column; then it is used. */
@@ -249,8 +243,8 @@ ON_FIXTURE(another_type_of_correlation_is_refused, fixture *p)
             "Concurrency, Correlation_order_id) values ('00112233-4455-6677-8899-aabbccddeeff', "
             "'{}', '{}', '1', '1.0', 1, 'o-1')");
     sqlite3_close(db);
-    expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, list, 2, &store), PAWL_ESCHEMA);
-    expect_text(p, "; nothing is converted; the table has 1 row");
+    refuses(p, open_as(p, p->url, PAWL_OPEN_CREATE, list, 2, &store), PAWL_ESCHEMA,
+            "; nothing is converted; the table has 1 row");
 }
 
 /* D26: neither taken for the saga's, nor changed. */
@@ -258,20 +252,16 @@ ON_FIXTURE(a_strangers_table_is_refused, fixture *p)
 {
     static const char says[] = "is there without the column Metadata, which every saga table has";
     pawl_store       *store  = NULL;
-    lines            *out    = calloc(1, sizeof *out);
-    assert_non_null(out);
+    lines            *out    = test_zeroed(sizeof *out);
     test_now(open_store(p, p->url));
     sqlite3 *db = raw_open(p->path);
     raw_run(db, test_text("drop table \"%.*s\"; create table \"%.*s\" (\"Id\" text, note text)",
                           PAWL_TEXT_ARGS(order_table.name), PAWL_TEXT_ARGS(order_table.name)));
     sqlite3_close(db);
     int64_t before = object_count(p->path);
-    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_ESCHEMA);
-    expect_text(p, says);
-    expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, both_tables, 2, &store), PAWL_ESCHEMA);
-    expect_text(p, says);
+    refuses(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_ESCHEMA, says);
+    refuses(p, open_as(p, p->url, PAWL_OPEN_CREATE, both_tables, 2, &store), PAWL_ESCHEMA, says);
     assert_int_equal(object_count(p->path), before);
-    free(out);
 }
 
 ON_FIXTURE(quotes_in_names_are_refused, fixture *p)
@@ -282,8 +272,8 @@ ON_FIXTURE(quotes_in_names_are_refused, fixture *p)
         pawl_saga_table        bad   = order_table;
         const pawl_saga_table *list  = &bad;
         bad.name                     = pawl_text_of(names[i]);
-        expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, &list, 1, &store), PAWL_EINVAL);
-        expect_text(p, "saga Order");
+        refuses(p, open_as(p, p->url, PAWL_OPEN_CREATE, &list, 1, &store), PAWL_EINVAL,
+                "saga Order");
         bad               = order_table;
         bad.main.property = pawl_text_of(names[i]);
         expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, &list, 1, &store), PAWL_EINVAL);
@@ -328,8 +318,7 @@ ON_FIXTURE(columns_hold_readable_values, fixture *p)
     insert.id.uuid = uuid_of(2);
     insert.main    = pawl_value_text(TEXT("order-2"));
     insert.data    = TEXT("{");
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EINVAL);
-    expect_text(p, "saga_insert 0");
+    refuses(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EINVAL, "saga_insert 0");
     assert_int_equal(raw_number(db, "select count(*) from shop_Order"), 1);
     sqlite3_close(db);
 }
@@ -363,17 +352,15 @@ static pawl_code create_both(void *context, pawl_error *error)
 ON_FIXTURE(processes_may_create_at_once, fixture *p)
 {
     run_at_once(create_both, p);
-    lines *out = calloc(1, sizeof *out);
+    lines *out = test_zeroed(sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out));
-    free(out);
 }
 
 /* The last table's name is taken, which is met when all others are made. */
 ON_FIXTURE(d34_a_failed_install_leaves_nothing, fixture *p)
 {
-    lines   *out = calloc(1, sizeof *out);
+    lines   *out = test_zeroed(sizeof *out);
     sqlite3 *db  = raw_open(p->path);
-    assert_non_null(out);
     raw_run(db, "create view \"My caf\xC3\xA9 saga\" as select 1 as mine");
     sqlite3_close(db);
     pawl_code code = run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out);
@@ -384,7 +371,6 @@ ON_FIXTURE(d34_a_failed_install_leaves_nothing, fixture *p)
     sqlite3_close(db);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out));
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out));
-    free(out);
 }
 
 /* Runs the script's first statements without its transaction, as where each commits by itself;
@@ -412,10 +398,8 @@ ON_FIXTURE(d26_a_part_of_a_script_is_made_whole, fixture *p)
     static const pawl_saga_table plain    = {.type = PAWL_TEXT_INIT("Plain"),
                                              .name = PAWL_TEXT_INIT("shop_Plain")};
     const pawl_saga_table *const tables[] = {&order_table, &odd_table, &plain};
-    lines                       *script   = calloc(1, sizeof *script);
-    lines                       *out      = calloc(1, sizeof *out);
-    assert_non_null(script);
-    assert_non_null(out);
+    lines                       *script   = test_zeroed(sizeof *script);
+    lines                       *out      = test_zeroed(sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, tables, 3, script));
     size_t whole = run_part(p->path, script->text, SIZE_MAX);
     assert_in_range(whole, 30, 200);
@@ -423,13 +407,11 @@ ON_FIXTURE(d26_a_part_of_a_script_is_made_whole, fixture *p)
         pawl_store *store = NULL;
         ok(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, tables, 3, out));
         assert_int_equal(run_part(p->path, script->text, count), count);
-        expect_code(p, open_as(p, p->url, PAWL_OPEN_CHECK, tables, 3, &store), PAWL_ESCHEMA);
-        expect_text(p, "is missing or incomplete; run: pawl schema apply");
+        refuses(p, open_as(p, p->url, PAWL_OPEN_CHECK, tables, 3, &store), PAWL_ESCHEMA,
+                "is missing or incomplete; run: pawl schema apply");
         ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, tables, 3, out));
         ok(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, tables, 3, out));
     }
-    free(script);
-    free(out);
 }
 
 /* ---- What apply would run ------------------------------------------------ */
@@ -439,7 +421,6 @@ static lines *run_there; /* of every connection, while it is not NULL */
 static int keep_statement(unsigned type, void *context, void *statement, void *text)
 {
     static const char *const words[] = {"create ", "alter ", "drop ", "insert ", "update "};
-    (void)type, (void)context, (void)statement;
     for (size_t i = 0; run_there != NULL && i < COUNT(words); i++)
         if (strncmp(text, words[i], strlen(words[i])) == 0) {
             keep_line(pawl_text_of(text), run_there);
@@ -451,7 +432,6 @@ static int keep_statement(unsigned type, void *context, void *statement, void *t
 
 static int watch(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
 {
-    (void)message, (void)api;
     return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, keep_statement, NULL);
 }
 
@@ -517,7 +497,7 @@ ON_FIXTURE(d34_a_plan_is_what_apply_runs, fixture *p)
 /* No plan is made of tables that apply refuses, nor for a file that it could not make. */
 ON_FIXTURE(d28_a_plan_is_refused_as_apply_is, fixture *p)
 {
-    lines *out = calloc(1, sizeof *out);
+    lines *out = test_zeroed(sizeof *out);
     ok(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out));
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "drop index Index_shop_Order_Correlation_order_id;"
@@ -528,8 +508,8 @@ ON_FIXTURE(d28_a_plan_is_refused_as_apply_is, fixture *p)
                 "pragma writable_schema = on; update sqlite_schema set sql = "
                 "replace(sql, ' not null default 0', ' not null') where name = 'pawl_queue'");
     sqlite3_close(db);
-    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PLAN, order_tables, 1, out), PAWL_ESCHEMA);
-    expect_text(p, "incorrect data type: expected text, found INTEGER");
+    refuses(p, run_schema(p, p->url, PAWL_SCHEMA_PLAN, order_tables, 1, out), PAWL_ESCHEMA,
+            "incorrect data type: expected text, found INTEGER");
     assert_non_null(strstr(out->text, "-- table pawl_queue: column a???b is not known"));
     assert_null(strstr(out->text, "create"));
     assert_null(strstr(out->text, "begin"));
@@ -539,7 +519,6 @@ ON_FIXTURE(d28_a_plan_is_refused_as_apply_is, fixture *p)
                 PAWL_EUNREACHABLE);
     expect_text(p, "-none/x.db cannot be made in folder ");
     expect_text(p, "-none: No such file or directory");
-    free(out);
 }
 
 /* Before anything is sent: the file is not even made. */

@@ -184,7 +184,6 @@ static bool is_interrupting;
 /* As the statement on the marks begins: the step to its second row fails. */
 static int at_begin(unsigned kind, void *context, void *statement, void *text)
 {
-    (void)kind, (void)text;
     if (is_interrupting && strstr(sqlite3_sql(statement), "inbox") != NULL)
         sqlite3_interrupt(context);
     return 0;
@@ -192,7 +191,6 @@ static int at_begin(unsigned kind, void *context, void *statement, void *text)
 
 static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
 {
-    (void)message, (void)api;
     return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, at_begin, db);
 }
 

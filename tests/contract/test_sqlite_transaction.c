@@ -161,8 +161,8 @@ ON_FIXTURE(e24_a_statement_that_is_left_unfinished_ends_with_the_hold, fixture *
     for (size_t i = 0; i < COUNT(texts); i++) {
         ok(p, pawl_store_handler_transaction_begin(store, &p->error));
         sqlite3_stmt *statement = leave(store, texts[i]);
-        expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EINVAL);
-        expect_text(p, "left a statement unfinished");
+        refuses(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EINVAL,
+                "left a statement unfinished");
         expect_goes_on(p, store, "m-2");
         ok(p, pawl_store_handler_transaction_begin(store, &p->error));
         assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
@@ -208,8 +208,7 @@ ON_FIXTURE(a_statement_outside_of_a_hold_is_named, fixture *p)
     pawl_changes    changes = one_send(&send);
     sqlite3_stmt   *left    = leave(store, "select name from sqlite_schema");
     ok(p, pawl_store_commit(other, &changes, NULL, &p->error));
-    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EBUSY);
-    expect_text(p, "is unfinished");
+    refuses(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EBUSY, "is unfinished");
     sqlite3_finalize(left);
     ok(p, pawl_store_commit(store, &changes, NULL, &p->error));
 }
@@ -304,8 +303,8 @@ ON_FIXTURE(only_pawl_ends_the_transaction, fixture *p)
         ok(p, pawl_store_handler_transaction_begin(store, &p->error));
         raw_run(store->ops->native(store), "insert or replace into mine values (1)");
         (void)sqlite3_exec(store->ops->native(store), ends[i], NULL, NULL, NULL);
-        expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EINVAL);
-        expect_text(p, "only pawl may commit it or roll it back");
+        refuses(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EINVAL,
+                "only pawl may commit it or roll it back");
         assert_int_equal(path_number(p->path, "select count(*) from mine"), 1);
         assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
     }
@@ -379,8 +378,7 @@ ON_FIXTURE(a_failed_enlist_leaves_nothing, fixture *p)
     changes.inbox_entry.items = marks;
     changes.inbox_entry.count = 2;
     raw_run(db, "begin; insert into mine values (1)");
-    expect_code(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_EDUPLICATE);
-    expect_text(p, "m-1");
+    refuses(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_EDUPLICATE, "m-1");
     raw_run(db, "commit");
     assert_int_equal(raw_number(db, "select count(*) from mine"), 1);
     assert_int_equal(raw_number(db, "select count(*) from pawl_inbox"), 0);
@@ -395,13 +393,12 @@ ON_FIXTURE(enlist_wants_a_transaction_on_the_same_file, fixture *p)
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
     expect_code(p, pawl_store_enlist(store, NULL, &changes, &p->error), PAWL_EINVAL);
-    expect_code(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_EINVAL);
-    expect_text(p, "BEGIN first");
+    refuses(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_EINVAL, "BEGIN first");
     sqlite3_close(db);
     db = raw_open(test_text("%s2", p->path));
     raw_run(db, "begin; create table mine (id integer)");
-    expect_code(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_EINVAL);
-    expect_text(p, "must be the same file");
+    refuses(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_EINVAL,
+            "must be the same file");
     sqlite3_close(db);
 }
 
@@ -439,7 +436,6 @@ static const sqlite3_io_methods *failing_form(const sqlite3_io_methods *original
 static int open_failing(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
                         int *out_flags)
 {
-    (void)vfs;
     int result = system_vfs->xOpen(system_vfs, name, file, flags, out_flags);
     if (file->pMethods != NULL)
         file->pMethods = failing_form(file->pMethods);
@@ -542,14 +538,12 @@ ON_FIXTURE(a_lease_in_a_hold_goes_with_it, fixture *p)
 static int refuse_release(void *context, int action, const char *verb, const char *name,
                           const char *database, const char *trigger)
 {
-    (void)context, (void)name, (void)database, (void)trigger;
     return action == SQLITE_SAVEPOINT && strcmp(verb, "RELEASE") == 0 ? SQLITE_DENY : SQLITE_OK;
 }
 
 static void at_change(void *context, int kind, const char *database, const char *table,
                       sqlite3_int64 row)
 {
-    (void)kind, (void)database, (void)table, (void)row;
     sqlite3_set_authorizer(context, refuse_release, NULL);
 }
 

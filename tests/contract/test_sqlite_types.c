@@ -61,7 +61,6 @@ static int definitions; /* statements that define something, of any connection o
 static int count_statement(unsigned kind, void *context, void *statement, void *text)
 {
     static const char *const words[] = {"create", "alter", "drop", "reindex"};
-    (void)kind, (void)context, (void)statement;
     for (size_t i = 0; i < COUNT(words); i++)
         definitions += sqlite3_strnicmp(text, words[i], (int)strlen(words[i])) == 0;
     return 0;
@@ -69,7 +68,6 @@ static int count_statement(unsigned kind, void *context, void *statement, void *
 
 static int trace_each(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
 {
-    (void)message, (void)api;
     return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, count_statement, NULL);
 }
 

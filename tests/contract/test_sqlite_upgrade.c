@@ -48,8 +48,8 @@ ON_FIXTURE(opening_for_work_upgrades, fixture *p)
     pawl_store *store = NULL;
     make_version_1(p);
     const char *url = test_text("%s?create=no", p->url);
-    expect_code(p, open_as(p, url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_ESCHEMA);
-    expect_text(p, "this program needs version 5");
+    refuses(p, open_as(p, url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_ESCHEMA,
+            "this program needs version 5");
     ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store));
     test_now(store);
     expect_differences(p, NULL, 0);
