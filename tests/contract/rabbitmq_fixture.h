@@ -33,9 +33,8 @@ static pawl_code on_call(pawl_context *ctx, const call *message)
 }
 PAWL_MESSAGE_HANDLER(on_call, call);
 
-static const pawl_endpoint_spec source      = {.name     = "source",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)})};
-static const pawl_application   application = APPLICATION("broker", &source);
+static const pawl_application application =
+    ONE_ENDPOINT("broker", .name = "source", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)}));
 
 /* ---- The broker -------------------------------------------------------------------------- */
 

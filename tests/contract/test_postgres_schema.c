@@ -434,23 +434,6 @@ ON_FIXTURE(long_names_are_refused, fixture *p)
     ok(p, pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, keep_line, out, &p->error));
 }
 
-/* D10, D11: the same property in two tables; each has its own index. */
-ON_FIXTURE(index_names_are_short, fixture *p)
-{
-    pawl_saga_table        second = order_table;
-    const pawl_saga_table *list[] = {&order_table, &second};
-    second.name                   = TEXT("shop_Return");
-    apply_schema(p, p->url, list, 2);
-    assert_int_equal(raw_number(p->pg, "select count(*) from pg_indexes where schemaname = "
-                                       "current_schema() and indexname ~ '^Index_[0-9a-f]{32}$'"),
-                     2);
-    /* The same in every program, for ever. */
-    expect_raw_text(p->pg,
-                    "select indexname from pg_indexes where schemaname = current_schema() "
-                    "and tablename = 'shop_Order' and indexname like 'Index%'",
-                    "Index_258ef54e24a2581fb1fd51f3770de341");
-}
-
 /* D12, D16: types, and what an operator reads with plain SQL. */
 ON_FIXTURE(columns_hold_readable_values, fixture *p)
 {

@@ -197,9 +197,8 @@ static pawl_code on_note(pawl_context *ctx, const note *message)
 }
 PAWL_MESSAGE_HANDLER(on_note, note);
 
-static const pawl_endpoint_spec desk    = {.name     = "desk",
-                                           .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
-static const pawl_application   reading = APPLICATION("reading", &desk);
+static const pawl_application reading =
+    ONE_ENDPOINT("reading", .name = "desk", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)}));
 
 /* As many as may be unacknowledged, and good ones behind them. */
 TEST(e28_bodies_over_the_limit_do_not_stop_the_reading)

@@ -280,20 +280,6 @@ ON_FIXTURE(quotes_in_names_are_refused, fixture *p)
     }
 }
 
-/* D11: the same property in two tables; each has its own index. */
-ON_FIXTURE(index_names_hold_the_table, fixture *p)
-{
-    pawl_saga_table        second = order_table;
-    const pawl_saga_table *list[] = {&order_table, &second};
-    pawl_store            *store  = NULL;
-    second.name                   = TEXT("shop_Return");
-    ok(p, open_as(p, p->url, PAWL_OPEN_CREATE, list, 2, &store));
-    test_now(store);
-    assert_int_equal(path_number(p->path, "select count(*) from sqlite_schema where type = 'index' "
-                                          "and name like 'Index_shop_%_Correlation_order_id'"),
-                     2);
-}
-
 /* D39: what an operator reads with plain SQL. */
 ON_FIXTURE(columns_hold_readable_values, fixture *p)
 {

@@ -152,9 +152,8 @@ static inline pawl_code on_upgrade_note(pawl_context *ctx, const upgrade_note *m
 }
 PAWL_MESSAGE_HANDLER(on_upgrade_note, upgrade_note);
 
-static const pawl_endpoint_spec upgrade_source = {
-    .name = "source", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_upgrade_note)})};
-static const pawl_application upgrade_application = APPLICATION("upgrade", &upgrade_source);
+static const pawl_application upgrade_application = ONE_ENDPOINT(
+    "upgrade", .name = "source", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_upgrade_note)}));
 
 static inline pawl_outbox_row one_row(world *it, pawl_outbox_state state)
 {

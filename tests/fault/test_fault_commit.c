@@ -39,7 +39,6 @@ static bool       has_failed;
 
 static pawl_code fail_nth(hook_point point, void *context)
 {
-    (void)context;
     if (point != current->point || countdown == 0 || --countdown > 0)
         return PAWL_OK;
     has_failed = true;

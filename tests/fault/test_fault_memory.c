@@ -18,7 +18,6 @@ static bool has_failed;
 
 static void *resize(void *memory, size_t size, void *context)
 {
-    (void)context;
     if (size == 0) {
         live -= memory != NULL;
         free(memory);

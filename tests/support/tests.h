@@ -138,15 +138,22 @@ int tests_run(CMFixtureFunction setup, CMFixtureFunction teardown);
         PAWL_APPLICATION_HEAD, .name = name_, .endpoints = PAWL_ENDPOINTS(__VA_ARGS__) \
     }
 
+/* The same of an application with one endpoint: ONE_ENDPOINT("shop", .name = "desk", .sagas = ...). */
+#define ONE_ENDPOINT(name_, ...) APPLICATION(name_, &(const pawl_endpoint_spec){__VA_ARGS__})
+
 /* Fields of a record with one number: PAWL_RECORD(note, A_NUMBER). */
 #define A_NUMBER(F) F(INT32, number)
 #define A_NAME(F) F(TEXT, name)
 
-/* A record that shares its list of fields with no other: RECORD(place, (TEXT, order), (INT32, number)); */
-#define RECORD(name_, ...)                                       \
-    PAWL__RECORD(name_, TEST__FIELDS(PAWL__MEMBER, __VA_ARGS__), \
-                 TEST__FIELDS(PAWL__FIELD, __VA_ARGS__), .reserved = 0)
-#define TEST__FIELDS(F, ...)                                                                    \
+/* A record that shares its list of fields with no other: RECORD(place, (TEXT, order), (INT32, number)); or, with what
+ * PAWL_RECORD_WITH takes: RECORD_WITH(place, ((TEXT, order), (INT32, number)), .version = 2); */
+#define RECORD(name_, ...) RECORD_WITH(name_, (__VA_ARGS__), .reserved = 0)
+#define RECORD_WITH(name_, fields_, ...)                               \
+    PAWL__RECORD(name_, TEST__FIELDS(PAWL__MEMBER, TEST__ALL fields_), \
+                 TEST__FIELDS(PAWL__FIELD, TEST__ALL fields_), __VA_ARGS__)
+#define TEST__ALL(...) __VA_ARGS__
+#define TEST__FIELDS(...) TEST__FIELDS_(__VA_ARGS__)
+#define TEST__FIELDS_(F, ...)                                                                   \
     TEST__SEVENTH(__VA_ARGS__, TEST__7, TEST__6, TEST__5, TEST__4, TEST__3, TEST__2, TEST__1, ) \
     (F, __VA_ARGS__)
 #define TEST__SEVENTH(a, b, c, d, e, f, g, each, ...) each

@@ -47,10 +47,9 @@ static const pawl_transport_ops outbound = PAWL_OUTBOUND(hear);
 static const pawl_route         routes[] = {{.name = "far", .outbound = &outbound}, {.name = NULL}};
 static const pawl_aggregator    parcels  = {
         .name = "Parcels", .handle = PAWL_HANDLE(on_parcels), .size = 3};
-static const pawl_endpoint_spec desk        = {.name        = "desk",
-                                               .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_order)}),
-                                               .aggregators = PAWL_AGGREGATORS(&parcels)};
-static const pawl_application   application = APPLICATION("again", &desk);
+static const pawl_application application =
+    ONE_ENDPOINT("again", .name = "desk", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_order)}),
+                 .aggregators = PAWL_AGGREGATORS(&parcels));
 
 static world *open_world(const char *url)
 {

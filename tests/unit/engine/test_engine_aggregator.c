@@ -91,10 +91,9 @@ static const pawl_aggregator crates = {.name         = "Crates",
 static const pawl_aggregator sacks = {
     .name = "Sacks", .handle = PAWL_HANDLE(on_sacks), .size = 3, .period = PAWL_SECONDS(60)};
 
-static const pawl_endpoint_spec yard = {
-    .name = "yard", .aggregators = PAWL_AGGREGATORS(&parcels, &letters, &cards, &crates, &sacks)};
-
-static const pawl_application application = APPLICATION("aggregators", &yard);
+static const pawl_application application =
+    ONE_ENDPOINT("aggregators", .name = "yard",
+                 .aggregators = PAWL_AGGREGATORS(&parcels, &letters, &cards, &crates, &sacks));
 
 static world *open_world(const char *url)
 {

@@ -9,16 +9,10 @@
     F(TEXT, sensor) \
     F(INT32, value)
 PAWL_RECORD(reading, READING);
-#define WARM_READING(F) \
-    F(TEXT, sensor)     \
-    F(INT32, value)     \
-    F(TEXT, unit)
-PAWL_RECORD_WITH(warm_reading, WARM_READING, .base = PAWL_RECORD_OF(reading));
-#define HOT_READING(F) \
-    F(TEXT, sensor)    \
-    F(INT32, value)    \
-    F(INT32, alarm)
-PAWL_RECORD_WITH(hot_reading, HOT_READING, .base = PAWL_RECORD_OF(warm_reading));
+RECORD_WITH(warm_reading, ((TEXT, sensor), (INT32, value), (TEXT, unit)),
+            .base = PAWL_RECORD_OF(reading));
+RECORD_WITH(hot_reading, ((TEXT, sensor), (INT32, value), (INT32, alarm)),
+            .base = PAWL_RECORD_OF(warm_reading));
 
 static world_log seen;
 
@@ -53,11 +47,10 @@ static const pawl_aggregator by_minute = {
     .name = "ByMinute", .handle = PAWL_HANDLE(on_readings), .period = PAWL_SECONDS(60)};
 
 /* Of the derived types it knows the hot one; of the warm one it hears by its header. */
-static const pawl_endpoint_spec meter = {.name        = "meter",
-                                         .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_hot)}),
-                                         .aggregators = PAWL_AGGREGATORS(&by_sensor, &by_minute)};
 
-static const pawl_application application = APPLICATION("readings", &meter);
+static const pawl_application application =
+    ONE_ENDPOINT("readings", .name = "meter", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_hot)}),
+                 .aggregators = PAWL_AGGREGATORS(&by_sensor, &by_minute));
 
 static world *open_world(const char *url)
 {

@@ -20,9 +20,9 @@ static pawl_code on_coins(pawl_context *ctx, const coin *messages, size_t count)
 }
 PAWL_BATCH_HANDLER(on_coins, coin);
 
-static const pawl_aggregator coins = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
-static const pawl_endpoint_spec purse = {.name = "purse", .aggregators = PAWL_AGGREGATORS(&coins)};
-static const pawl_application   application = APPLICATION("coins", &purse);
+static const pawl_aggregator  coins = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
+static const pawl_application application =
+    ONE_ENDPOINT("coins", .name = "purse", .aggregators = PAWL_AGGREGATORS(&coins));
 
 /* ---- Another worker ------------------------------------------------------------- */
 

@@ -73,9 +73,8 @@ static const pawl_aggregator sales    = {.name    = "Sales",
 static const pawl_aggregator visitors = {
     .name = "Visitors", .handle = PAWL_HANDLE(on_visitors), .size = 2};
 
-static const pawl_endpoint_spec ledger      = {.name        = "ledger",
-                                               .aggregators = PAWL_AGGREGATORS(&visitors, &sales)};
-static const pawl_application   application = APPLICATION("sales", &ledger);
+static const pawl_application application =
+    ONE_ENDPOINT("sales", .name = "ledger", .aggregators = PAWL_AGGREGATORS(&visitors, &sales));
 
 /* `url`: what the endpoint is given; `inner`: where the tables are. */
 static world *begin(const char *url, const char *inner)

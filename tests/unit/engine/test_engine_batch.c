@@ -25,9 +25,8 @@ static pawl_code on_work(pawl_context *ctx, const work *message)
 }
 PAWL_MESSAGE_HANDLER(on_work, work);
 
-static const pawl_endpoint_spec mill        = {.name     = "mill",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_work)})};
-static const pawl_application   application = APPLICATION("batches", &mill);
+static const pawl_application application =
+    ONE_ENDPOINT("batches", .name = "mill", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_work)}));
 
 static world *open_world(const char *url, pawl_endpoint_options options)
 {

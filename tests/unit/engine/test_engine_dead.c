@@ -86,11 +86,10 @@ static const pawl_saga lamp = SAGA_OF(
     "Lamp", lamp_state, "name", {.handle = PAWL_HANDLE(on_light), .key = "name", .starts = true},
     {.handle = PAWL_HANDLE(on_off), .timeout = "off"});
 
-static const pawl_endpoint_spec billing     = {.name      = "billing",
-                                               .sagas     = PAWL_SAGAS(&lamp, &bell),
-                                               .processes = PAWL_PROCESSES(&wall_clock),
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_charge)})};
-static const pawl_application   application = APPLICATION("billing", &billing);
+static const pawl_application application =
+    ONE_ENDPOINT("billing", .name = "billing", .sagas = PAWL_SAGAS(&lamp, &bell),
+                 .processes = PAWL_PROCESSES(&wall_clock),
+                 .handlers  = PAWL_ON({.handle = PAWL_HANDLE(on_charge)}));
 
 static const pawl_text ENDPOINT = PAWL_TEXT_INIT("billing");
 static const pawl_text ANN      = PAWL_TEXT_INIT("ann");

@@ -76,9 +76,8 @@ static const pawl_saga meter_saga = SAGA_OF(
      .key       = "read",
      .find      = find_meter,
      .not_found = PAWL_NOT_FOUND_DEAD});
-static const pawl_endpoint_spec till        = {.name  = "till",
-                                               .sagas = PAWL_SAGAS(&account_saga, &meter_saga)};
-static const pawl_application   application = APPLICATION("disagree", &till);
+static const pawl_application application =
+    ONE_ENDPOINT("disagree", .name = "till", .sagas = PAWL_SAGAS(&account_saga, &meter_saga));
 
 /* Writes the state as somebody would with SQL: the column stays. */
 static void overwrite(world *it, size_t table, pawl_value by, const char *data)

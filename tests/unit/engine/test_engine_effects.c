@@ -33,9 +33,8 @@ PAWL_HANDLER(on_fill, basket, fill);
 static const pawl_saga basket_saga = SAGA_OF(
     "Basket", basket, "name", {.handle = PAWL_HANDLE(on_fill), .key = "name", .starts = true});
 
-static const pawl_endpoint_spec market = {.name = "market", .sagas = PAWL_SAGAS(&basket_saga)};
-
-static const pawl_application application = APPLICATION("effects", &market);
+static const pawl_application application =
+    ONE_ENDPOINT("effects", .name = "market", .sagas = PAWL_SAGAS(&basket_saga));
 
 static world *open_world(const char *url)
 {

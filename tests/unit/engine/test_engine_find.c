@@ -14,14 +14,10 @@ RECORD(plug, (TEXT, device));
 
 RECORD(visit_state, (TEXT, visit), (INT32, count));
 RECORD(visit_event, (TEXT, visit));
-#define VISIT_BEGUN(F) \
-    F(TEXT, visit)     \
-    F(TEXT, page)
-PAWL_RECORD_WITH(visit_begun, VISIT_BEGUN, .base = PAWL_RECORD_OF(visit_event));
+RECORD_WITH(visit_begun, ((TEXT, visit), (TEXT, page)), .base = PAWL_RECORD_OF(visit_event));
 
 RECORD(lonely_state, (INT32, count));
-#define BE_LONELY(F) F(INT32, count)
-PAWL_RECORD(be_lonely, BE_LONELY);
+RECORD(be_lonely, (INT32, count));
 
 static pawl_code on_open_account(pawl_context *ctx, account_state *account,
                                  const open_account *message)
@@ -85,7 +81,7 @@ static pawl_code on_be_lonely(pawl_context *ctx, lonely_state *lonely, const be_
 PAWL_HANDLER(on_be_lonely, lonely_state, be_lonely);
 
 /* A message of its own type has a handler without a saga. */
-PAWL_RECORD_WITH(be_left, BE_LONELY, .base = PAWL_RECORD_OF(be_lonely));
+RECORD_WITH(be_left, ((INT32, count)), .base = PAWL_RECORD_OF(be_lonely));
 
 static pawl_code on_be_left(pawl_context *ctx, const be_left *message)
 {
@@ -106,10 +102,7 @@ PAWL_RECORD(stay, STAY);
 PAWL_RECORD_WITH(stay_on, STAY, .base = PAWL_RECORD_OF(stay));
 PAWL_RECORD_WITH(stay_over, STAY, .base = PAWL_RECORD_OF(stay_on));
 PAWL_RECORD_WITH(stay_anew, STAY, .base = PAWL_RECORD_OF(stay_on));
-#define MOVE_IN(F) \
-    F(TEXT, room)  \
-    F(TEXT, from)
-PAWL_RECORD_WITH(move_in, MOVE_IN, .base = PAWL_RECORD_OF(stay));
+RECORD_WITH(move_in, ((TEXT, room), (TEXT, from)), .base = PAWL_RECORD_OF(stay));
 
 #define STAYS(message_record)                                                              \
     static pawl_code on_##message_record(pawl_context *ctx, stay_state *state,             \
@@ -133,12 +126,10 @@ static const pawl_saga stay_saga = SAGA_OF(
     {.handle = PAWL_HANDLE(on_stay_anew), .key = "room", .starts = true},
     {.handle = PAWL_HANDLE(on_move_in), .key = "from"});
 
-static const pawl_endpoint_spec desk = {
-    .name     = "desk",
+static const pawl_application application = ONE_ENDPOINT(
+    "finding", .name = "desk",
     .sagas    = PAWL_SAGAS(&account_saga, &device_saga, &visit_saga, &lonely_saga, &stay_saga),
-    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_be_left)})};
-
-static const pawl_application application = APPLICATION("finding", &desk);
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_be_left)}));
 
 static world_log seen;
 

@@ -126,9 +126,8 @@ static const pawl_saga remark_saga = {
     .state = PAWL_RECORD_OF(remark_state),
     .on    = PAWL_ON({.handle = PAWL_HANDLE(on_remark), .find = find_nothing, .starts = true})};
 
-static const pawl_endpoint_spec library     = {.name  = "library",
-                                               .sagas = PAWL_SAGAS(&book_saga, &remark_saga)};
-static const pawl_application   application = APPLICATION("finder", &library);
+static const pawl_application application =
+    ONE_ENDPOINT("finder", .name = "library", .sagas = PAWL_SAGAS(&book_saga, &remark_saga));
 
 static world *open_world(const char *url, const pawl_application *the_program)
 {

@@ -80,9 +80,8 @@ PAWL_BATCH_HANDLER(on_tokens, token);
 static const pawl_aggregator tokens = {
     .name = "Tokens", .handle = PAWL_HANDLE(on_tokens), .size = 100, .period = PAWL_SECONDS(60)};
 
-static const pawl_endpoint_spec yard = {
-    .name = "yard", .aggregators = PAWL_AGGREGATORS(&cards, &coins, &markers, &tokens)};
-static const pawl_application application = APPLICATION("flushes", &yard);
+static const pawl_application application = ONE_ENDPOINT(
+    "flushes", .name = "yard", .aggregators = PAWL_AGGREGATORS(&cards, &coins, &markers, &tokens));
 
 static world *open_world_with(const char *url, int64_t retry_delay)
 {

@@ -18,12 +18,8 @@ PAWL_RECORD(deal, DEAL);
 PAWL_RECORD_WITH(deal_2, DEAL, .version = 2);
 
 /* In version 3 the steps are counted in tens. */
-#define DEAL_3(F)  \
-    F(TEXT, name)  \
-    F(INT64, tens) \
-    F(TIME, at)
 static pawl_upcast_fn upcast_deal;
-PAWL_RECORD_WITH(deal_3, DEAL_3, .version = 3, .upcast = upcast_deal);
+RECORD_WITH(deal_3, ((TEXT, name), (INT64, tens), (TIME, at)), .version = 3, .upcast = upcast_deal);
 
 #define GO_ON(F)  \
     F(TEXT, name) \

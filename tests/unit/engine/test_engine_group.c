@@ -88,12 +88,10 @@ static const pawl_saga right_saga =
             {.handle = PAWL_HANDLE(on_both_right), .key = "right"});
 static const pawl_aggregator bulks = {.name = "Bulks", .handle = PAWL_HANDLE(on_bulk), .size = 50};
 
-static const pawl_endpoint_spec hands = {.name        = "hands",
-                                         .sagas       = PAWL_SAGAS(&left_saga, &right_saga),
-                                         .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_to_far)}),
-                                         .aggregators = PAWL_AGGREGATORS(&bulks)};
-
-static const pawl_application application = APPLICATION("groups", &hands);
+static const pawl_application application =
+    ONE_ENDPOINT("groups", .name = "hands", .sagas = PAWL_SAGAS(&left_saga, &right_saga),
+                 .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_to_far)}),
+                 .aggregators = PAWL_AGGREGATORS(&bulks));
 
 static world *open_world_with(const char *url, pawl_endpoint_options options)
 {

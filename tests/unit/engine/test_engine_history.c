@@ -35,9 +35,8 @@ static pawl_code on_sql_job(pawl_context *ctx, const sql_job *message)
 }
 PAWL_MESSAGE_HANDLER(on_sql_job, sql_job);
 
-static const pawl_endpoint_spec office      = {.name     = "office",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_job)})};
-static const pawl_application   application = APPLICATION("history", &office);
+static const pawl_application application =
+    ONE_ENDPOINT("history", .name = "office", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_job)}));
 
 static const pawl_endpoint_spec sql_office = {
     .name = "office", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_sql_job), .own_sql = true})};

@@ -10,9 +10,8 @@
 #include "base/dispatch.h"
 #include "support/tests.h"
 
-#define NEWS(F) F(TEXT, text)
-PAWL_RECORD(news, NEWS);
-PAWL_RECORD_WITH(sport_news, NEWS, .base = PAWL_RECORD_OF(news));
+RECORD(news, (TEXT, text));
+RECORD_WITH(sport_news, ((TEXT, text)), .base = PAWL_RECORD_OF(news));
 
 static bool is_same(pawl_uuid left, pawl_uuid right)
 {

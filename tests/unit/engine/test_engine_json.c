@@ -7,8 +7,7 @@
 #include "support/world.h"
 
 RECORD(task, (TEXT, type), (TEXT, json), (TEXT, destination), (BOOL, has_options));
-#define PARCEL(F) F(INT64, grams)
-PAWL_RECORD_WITH(parcel, PARCEL, .type = "Depot.Parcel");
+RECORD_WITH(parcel, ((INT64, grams)), .type = "Depot.Parcel");
 
 static world_log seen;
 
@@ -195,9 +194,8 @@ static pawl_code on_large(pawl_context *ctx, const parcel *message)
 }
 PAWL_MESSAGE_HANDLER(on_large, parcel);
 
-static const pawl_endpoint_spec heavy             = {.name     = "heavy",
-                                                     .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_large)})};
-static const pawl_application   heavy_application = APPLICATION("heavy", &heavy);
+static const pawl_application heavy_application =
+    ONE_ENDPOINT("heavy", .name = "heavy", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_large)}));
 
 /* Text of JSON with so many bytes: a string. */
 ON_STORE(the_limit_is_that_of_every_body, const char *url, "memory")

@@ -74,9 +74,8 @@ static const pawl_entity heap_entity = {
 
 /* ------------------------------------------------------------------------------------ */
 
-static const pawl_endpoint_spec boxes       = {.name     = "boxes",
-                                               .entities = PAWL_ENTITIES(&box_entity, &heap_entity)};
-static const pawl_application   application = APPLICATION("boxes", &boxes);
+static const pawl_application application =
+    ONE_ENDPOINT("boxes", .name = "boxes", .entities = PAWL_ENTITIES(&box_entity, &heap_entity));
 
 static world *open_world(const char *url)
 {

@@ -88,19 +88,16 @@ static const pawl_saga       trip_saga = SAGA_OF(
           {.handle = PAWL_HANDLE(on_pay), .timeout = "pay"});
 static const pawl_saga guide_saga = SAGA_OF(
     "Guide", guide_state, "trip", {.handle = PAWL_HANDLE(on_guide), .key = "trip", .starts = true});
-static const pawl_endpoint_spec office      = {.name     = "office",
-                                               .sagas    = PAWL_SAGAS(&trip_saga),
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_told)})};
-static const pawl_endpoint_spec toll_office = {.name        = "office",
-                                               .aggregators = PAWL_AGGREGATORS(&tolls),
-                                               .handlers =
-                                                   PAWL_ON({.handle = PAWL_HANDLE(on_toll)})};
 static const pawl_endpoint_spec both_office = {.name  = "office",
                                                .sagas = PAWL_SAGAS(&trip_saga, &guide_saga)};
-static const pawl_application   application = APPLICATION("lines", &office);
-static const pawl_application   both        = APPLICATION("lines", &both_office);
+static const pawl_application   application =
+    ONE_ENDPOINT("lines", .name = "office", .sagas = PAWL_SAGAS(&trip_saga),
+                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_told)}));
+static const pawl_application both = APPLICATION("lines", &both_office);
 
-static const pawl_application with_tolls = APPLICATION("lines", &toll_office);
+static const pawl_application with_tolls =
+    ONE_ENDPOINT("lines", .name = "office", .aggregators = PAWL_AGGREGATORS(&tolls),
+                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_toll)}));
 
 /* ---- What is seen ------------------------------------------------------------ */
 

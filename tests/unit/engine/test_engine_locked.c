@@ -76,10 +76,9 @@ static const pawl_saga books = {
 static const pawl_saga cards =
     SAGA_OF("Card", card, "name", {.handle = PAWL_HANDLE(on_mark), .key = "name", .starts = true});
 
-static const pawl_endpoint_spec library     = {.name     = "library",
-                                               .sagas    = PAWL_SAGAS(&safes, &books, &cards),
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_plain)})};
-static const pawl_application   application = APPLICATION("locked", &library);
+static const pawl_application application =
+    ONE_ENDPOINT("locked", .name = "library", .sagas = PAWL_SAGAS(&safes, &books, &cards),
+                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_plain)}));
 
 static world *open_world(const char *url, pawl_endpoint_options options)
 {

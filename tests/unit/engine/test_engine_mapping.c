@@ -50,8 +50,8 @@ static const pawl_saga place_saga =
             {.handle = PAWL_HANDLE(on_send_to), .key = "to.town"},
             {.handle = PAWL_HANDLE(on_visit), .key = "name"});
 
-static const pawl_endpoint_spec map         = {.name = "map", .sagas = PAWL_SAGAS(&place_saga)};
-static const pawl_application   application = APPLICATION("mapping", &map);
+static const pawl_application application =
+    ONE_ENDPOINT("mapping", .name = "map", .sagas = PAWL_SAGAS(&place_saga));
 
 /* Two places, a and b. */
 static world *open_world(const char *url)

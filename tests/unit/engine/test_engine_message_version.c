@@ -16,23 +16,9 @@ static world_log seen;
 /* ---- Two programs ------------------------------------------------------------- */
 
 /* Version 1 counts dozens, version 2 pieces. A box is a parcel, in both. */
-#define OLD_PARCEL(F) \
-    F(TEXT, name)     \
-    F(INT64, dozens)
-PAWL_RECORD_WITH(old_parcel, OLD_PARCEL, .type = "parcel");
-#define OLD_BOX(F)   \
-    F(TEXT, name)    \
-    F(INT64, dozens) \
-    F(INT32, lid)
-PAWL_RECORD_WITH(old_box, OLD_BOX, .type = "box", .base = PAWL_RECORD_OF(old_parcel));
-
-#define PARCEL(F) \
-    F(TEXT, name) \
-    F(INT64, pieces)
-#define BOX(F)       \
-    F(TEXT, name)    \
-    F(INT64, pieces) \
-    F(INT32, lid)
+RECORD_WITH(old_parcel, ((TEXT, name), (INT64, dozens)), .type = "parcel");
+RECORD_WITH(old_box, ((TEXT, name), (INT64, dozens), (INT32, lid)), .type = "box",
+            .base = PAWL_RECORD_OF(old_parcel));
 
 static int upcasts;
 
@@ -49,10 +35,11 @@ static pawl_code upcast_parcel(int version, pawl_text json, pawl_arena *arena, p
                                     (int)was.dozens * 12);
     return code;
 }
-PAWL_RECORD_WITH(parcel, PARCEL, .version = 2, .upcast = upcast_parcel);
-PAWL_RECORD_WITH(box, BOX, .version = 3, .base = PAWL_RECORD_OF(parcel));
+RECORD_WITH(parcel, ((TEXT, name), (INT64, pieces)), .version = 2, .upcast = upcast_parcel);
+RECORD_WITH(box, ((TEXT, name), (INT64, pieces), (INT32, lid)), .version = 3,
+            .base = PAWL_RECORD_OF(parcel));
 /* A program that lost its way back. */
-PAWL_RECORD_WITH(lost_parcel, PARCEL, .type = "parcel", .version = 2);
+RECORD_WITH(lost_parcel, ((TEXT, name), (INT64, pieces)), .type = "parcel", .version = 2);
 
 static bool is_refused;
 
@@ -342,12 +329,10 @@ static pawl_code on_go(pawl_context *ctx, const go *message)
 }
 PAWL_MESSAGE_HANDLER(on_go, go);
 
-static const pawl_endpoint_spec sender_endpoint = {
-    .name     = "sender",
-    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_go)}),
-    .options  = PAWL_OPTIONS(.routes = PAWL_ROUTES(
-                                 {.name = "far", .queue = "parcels", .is_outbox = true}))};
-static const pawl_application sender = APPLICATION("sender", &sender_endpoint);
+static const pawl_application sender = ONE_ENDPOINT(
+    "sender", .name = "sender", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_go)}),
+    .options = PAWL_OPTIONS(.routes = PAWL_ROUTES(
+                                {.name = "far", .queue = "parcels", .is_outbox = true})));
 
 ON_ALL_STORES(an_outbox_row_carries_its_version, const char *url)
 {

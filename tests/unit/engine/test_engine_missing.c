@@ -77,9 +77,8 @@ static const pawl_saga case_saga = {
                  .not_found = PAWL_NOT_FOUND_CALL,
                  .missing   = PAWL_HANDLE(on_ask_in_vain)})};
 
-static const pawl_endpoint_spec court = {.name = "court", .sagas = PAWL_SAGAS(&case_saga)};
-
-static const pawl_application application = APPLICATION("missing", &court);
+static const pawl_application application =
+    ONE_ENDPOINT("missing", .name = "court", .sagas = PAWL_SAGAS(&case_saga));
 
 static test_lines warnings;
 

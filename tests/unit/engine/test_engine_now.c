@@ -54,11 +54,10 @@ PAWL_MESSAGE_HANDLER(on_work, work);
 
 IDLE_MESSAGE_HANDLER(on_plain, plain);
 
-static const pawl_endpoint_spec office = {
-    .name     = "office",
-    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_work), .own_sql = true},
-                        {.handle = PAWL_HANDLE(on_plain)})};
-static const pawl_application application = APPLICATION("now", &office);
+static const pawl_application application =
+    ONE_ENDPOINT("now", .name = "office",
+                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_work), .own_sql = true},
+                                     {.handle = PAWL_HANDLE(on_plain)}));
 
 static const pawl_route routes[] = {{.name = other_name, .is_outbox = true}, {.name = NULL}};
 

@@ -52,13 +52,11 @@ static const pawl_saga book_saga = SAGA_OF(
     "Book", book, "key", {.handle = PAWL_HANDLE(on_begin_book), .key = "key", .starts = true},
     {.handle = PAWL_HANDLE(on_page), .key = "key", .starts = true},
     {.handle = PAWL_HANDLE(on_book_due), .timeout = "due"});
-static const pawl_endpoint_spec desk = {
-    .name     = "desk",
-    .sagas    = PAWL_SAGAS(&book_saga),
-    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_line)}),
-    .options  = PAWL_OPTIONS(.ordered = PAWL_ORDERED_BY_SAGA, .immediate_retries = -1,
-                             .delayed_retries = 2, .retry_delay = PAWL_MINUTES(1))};
-static const pawl_application application = APPLICATION("order", &desk);
+static const pawl_application application =
+    ONE_ENDPOINT("order", .name = "desk", .sagas = PAWL_SAGAS(&book_saga),
+                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_line)}),
+                 .options  = PAWL_OPTIONS(.ordered = PAWL_ORDERED_BY_SAGA, .immediate_retries = -1,
+                                          .delayed_retries = 2, .retry_delay = PAWL_MINUTES(1)));
 
 static world *open_as(const char *url, const char *ordered)
 {
@@ -329,11 +327,9 @@ ON_ALL_STORES_AND_ODBC(e26_a_key_that_is_none_is_refused, const char *url)
 
 /* ---- Bodies that this program does not decode -------------------------------------- */
 
-#define SHEET(F)                   \
-    F(TEXT, key, .json = "TheKey") \
-    F(INT32, number)
-PAWL_RECORD(sheet, SHEET);
-PAWL_RECORD_WITH(newer_sheet, SHEET, .type = "sheet", .version = 2);
+RECORD(sheet, (TEXT, key, .json = "TheKey"), (INT32, number));
+RECORD_WITH(newer_sheet, ((TEXT, key, .json = "TheKey"), (INT32, number)), .type = "sheet",
+            .version = 2);
 
 static pawl_code on_sheet(pawl_context *ctx, book *state, const sheet *message)
 {
@@ -354,10 +350,10 @@ static const pawl_saga sheet_saga =
 static const pawl_saga folder_saga =
     SAGA_OF("Folder", folder, "id",
             {.handle = PAWL_HANDLE(on_sheet_of_folder), .key = "key", .starts = true});
-static const pawl_endpoint_spec sheet_desk  = {.name = "desk", .sagas = PAWL_SAGAS(&sheet_saga)};
 static const pawl_endpoint_spec folder_desk = {.name = "desk", .sagas = PAWL_SAGAS(&folder_saga)};
-static const pawl_application   sheets      = APPLICATION("order", &sheet_desk);
-static const pawl_application   folders     = APPLICATION("order", &folder_desk);
+static const pawl_application   sheets =
+    ONE_ENDPOINT("order", .name = "desk", .sagas = PAWL_SAGAS(&sheet_saga));
+static const pawl_application folders = APPLICATION("order", &folder_desk);
 
 /* The first message is of a version that the program does not know, and holds the other one back. */
 static void play_newer(const char *url, const pawl_application *of, const char *ordered,

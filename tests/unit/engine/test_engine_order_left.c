@@ -81,13 +81,11 @@ static const pawl_saga entry_saga = {
 static const pawl_saga book_saga =
     SAGA_OF("Book", book, "key", {.handle = PAWL_HANDLE(on_book), .key = "key", .starts = true},
             {.handle = PAWL_HANDLE(on_book_due), .timeout = "due"});
-static const pawl_endpoint_spec desk = {
-    .name     = "desk",
-    .sagas    = PAWL_SAGAS(&book_saga, &entry_saga),
-    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_line)}),
-    .options  = PAWL_OPTIONS(.ordered = "property:key", .immediate_retries = -1,
-                             .delayed_retries = 4, .retry_delay = PAWL_MINUTES(1))};
-static const pawl_application application = APPLICATION("order", &desk);
+static const pawl_application application =
+    ONE_ENDPOINT("order", .name = "desk", .sagas = PAWL_SAGAS(&book_saga, &entry_saga),
+                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_line)}),
+                 .options  = PAWL_OPTIONS(.ordered = "property:key", .immediate_retries = -1,
+                                          .delayed_retries = 4, .retry_delay = PAWL_MINUTES(1)));
 
 static world *open_world(const char *url, int batch_messages, int fails)
 {

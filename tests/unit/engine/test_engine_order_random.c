@@ -74,12 +74,10 @@ PAWL_TIMEOUT_HANDLER(on_alarm, track);
 static const pawl_saga track_saga =
     SAGA_OF("Track", track, "key", {.handle = PAWL_HANDLE(on_entry), .key = "key", .starts = true},
             {.handle = PAWL_HANDLE(on_alarm), .timeout = "alarm"});
-static const pawl_endpoint_spec desk = {
-    .name    = "desk",
-    .sagas   = PAWL_SAGAS(&track_saga),
-    .options = PAWL_OPTIONS(.ordered = PAWL_ORDERED_BY_SAGA, .immediate_retries = -1,
-                            .delayed_retries = 3, .retry_delay = PAWL_SECONDS(10))};
-static const pawl_application application = APPLICATION("order", &desk);
+static const pawl_application application =
+    ONE_ENDPOINT("order", .name = "desk", .sagas = PAWL_SAGAS(&track_saga),
+                 .options = PAWL_OPTIONS(.ordered = PAWL_ORDERED_BY_SAGA, .immediate_retries = -1,
+                                         .delayed_retries = 3, .retry_delay = PAWL_SECONDS(10)));
 
 /* ---- A play ------------------------------------------------------------------ */
 

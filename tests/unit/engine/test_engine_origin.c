@@ -99,11 +99,9 @@ static const pawl_saga full_saga = {
     .correlation     = "name",
     .on              = PAWL_ON({.handle = PAWL_HANDLE(on_fill), .key = "name", .starts = true}),
     .stores_defaults = true};
-static const pawl_endpoint_spec orders      = {.name     = "orders",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_done)}),
-                                               .sagas    = PAWL_SAGAS(&order_saga, &full_saga),
-                                               .entities = PAWL_ENTITIES(&tally_entity)};
-static const pawl_application   application = APPLICATION("orders", &orders);
+static const pawl_application application = ONE_ENDPOINT(
+    "orders", .name = "orders", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_done)}),
+    .sagas = PAWL_SAGAS(&order_saga, &full_saga), .entities = PAWL_ENTITIES(&tally_entity));
 
 static world *open_world(const char *url)
 {

@@ -41,9 +41,9 @@ static const pawl_saga order_saga =
             {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"});
 static const pawl_aggregator parts = {
     .name = "Parts", .handle = PAWL_HANDLE(on_parts), .period = PAWL_MINUTES(30), .max = 50};
-static const pawl_endpoint_spec desk = {
-    .name = "desk", .sagas = PAWL_SAGAS(&order_saga), .aggregators = PAWL_AGGREGATORS(&parts)};
-static const pawl_application application = APPLICATION("pause", &desk);
+static const pawl_application application =
+    ONE_ENDPOINT("pause", .name = "desk", .sagas = PAWL_SAGAS(&order_saga),
+                 .aggregators = PAWL_AGGREGATORS(&parts));
 
 #define LOOK PAWL__QUEUE_PAUSE_PERIOD
 

@@ -18,11 +18,9 @@ static const pawl_entity account_entity = {
     .dispatches_remembered = 3,
 };
 
-static const pawl_endpoint_spec bank = {.name      = "bank",
-                                        .processes = PAWL_PROCESSES(&transfer_process),
-                                        .entities  = PAWL_ENTITIES(&account_entity)};
-
-static const pawl_application application = APPLICATION("bank", &bank);
+static const pawl_application application =
+    ONE_ENDPOINT("bank", .name = "bank", .processes = PAWL_PROCESSES(&transfer_process),
+                 .entities = PAWL_ENTITIES(&account_entity));
 
 static world_log seen;
 

@@ -149,16 +149,13 @@ static const pawl_process cases_process = {
 static const pawl_endpoint_spec desks = {.name = "desks", .entities = PAWL_ENTITIES(&desk_entity)};
 static const pawl_endpoint_spec cases = {.name      = "cases",
                                          .processes = PAWL_PROCESSES(&case_process)};
-static const pawl_endpoint_spec both_kinds  = {.name      = "desks",
-                                               .entities  = PAWL_ENTITIES(&desk_entity),
-                                               .processes = PAWL_PROCESSES(&case_process)};
-static const pawl_endpoint_spec three_kinds = {.name     = "desks",
-                                               .entities = PAWL_ENTITIES(&desk_entity),
-                                               .processes =
-                                                   PAWL_PROCESSES(&case_process, &cases_process)};
-static const pawl_application   apart       = APPLICATION("apart", &cases, &desks);
-static const pawl_application   together    = APPLICATION("together", &both_kinds);
-static const pawl_application   alike       = APPLICATION("alike", &three_kinds);
+static const pawl_application   apart = APPLICATION("apart", &cases, &desks);
+static const pawl_application   together =
+    ONE_ENDPOINT("together", .name = "desks", .entities = PAWL_ENTITIES(&desk_entity),
+                 .processes = PAWL_PROCESSES(&case_process));
+static const pawl_application alike =
+    ONE_ENDPOINT("alike", .name = "desks", .entities = PAWL_ENTITIES(&desk_entity),
+                 .processes = PAWL_PROCESSES(&case_process, &cases_process));
 
 static const pawl_endpoint_spec two_desks = {.name     = "desks",
                                              .entities = PAWL_ENTITIES(&desk_entity, &board_entity),

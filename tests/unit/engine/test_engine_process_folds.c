@@ -221,9 +221,8 @@ static const pawl_entity cart_entity = {
     .on             = PAWL_ON({.handle = PAWL_HANDLE(on_put_in), .key = "article"}),
     .apply          = PAWL_APPLY_LIST(PAWL_APPLIES(apply_line)),
     .snapshot_every = 4};
-static const pawl_endpoint_spec carts_endpoint = {.name     = "carts",
-                                                  .entities = PAWL_ENTITIES(&cart_entity)};
-static const pawl_application   carts          = APPLICATION("carts", &carts_endpoint);
+static const pawl_application carts =
+    ONE_ENDPOINT("carts", .name = "carts", .entities = PAWL_ENTITIES(&cart_entity));
 
 static void post_line(world *it, int64_t count)
 {

@@ -75,10 +75,9 @@ static const pawl_process watch_process = {
     .on    = PAWL_ON({.handle = PAWL_HANDLE(on_watch), .key = "name", .starts = true},
                      {.handle = PAWL_HANDLE(on_over), .timeout = "over"})};
 
-static const pawl_endpoint_spec things      = {.name      = "things",
-                                               .entities  = PAWL_ENTITIES(&thing_entity),
-                                               .processes = PAWL_PROCESSES(&watch_process)};
-static const pawl_application   application = APPLICATION("things", &things);
+static const pawl_application application =
+    ONE_ENDPOINT("things", .name = "things", .entities = PAWL_ENTITIES(&thing_entity),
+                 .processes = PAWL_PROCESSES(&watch_process));
 
 static world *open_ordered(const char *url, const char *ordered)
 {

@@ -17,10 +17,7 @@ static world    *meddled; /* whose store a handler appends to, behind the batch'
 
 /* ---- A program of yesterday ------------------------------------------------------ */
 
-#define TALLY(F)    \
-    F(INT64, total) \
-    F(TEXT, last)
-PAWL_RECORD(tally, TALLY);
+RECORD(tally, (INT64, total), (TEXT, last));
 RECORD(add, (TEXT, name), (INT64, amount), (TEXT, how));
 RECORD(added, (INT64, amount), (TEXT, how));
 RECORD(struck, (INT64, amount));
@@ -77,7 +74,7 @@ static void apply_struck(tally *state, const struck *event)
 PAWL_APPLY(apply_struck, tally, struck);
 
 /* Counts double from now on: another version of the state, with no way there. */
-PAWL_RECORD_WITH(double_tally, TALLY, .type = "tally", .version = 2);
+RECORD_WITH(double_tally, ((INT64, total), (TEXT, last)), .type = "tally", .version = 2);
 
 static pawl_code on_add_double(pawl_context *ctx, const double_tally *state, const add *command)
 {
@@ -164,9 +161,8 @@ static pawl_code upcast_added(int version, pawl_text json, pawl_arena *arena, pa
     return upcast_number("{\"cents\":%lld}", json, arena, upcast);
 }
 
-#define CENTS(F) F(INT64, cents)
-PAWL_RECORD_WITH(new_tally, CENTS, .type = "tally", .version = 2, .upcast = upcast_tally);
-PAWL_RECORD_WITH(new_added, CENTS, .type = "added", .version = 2, .upcast = upcast_added);
+RECORD_WITH(new_tally, ((INT64, cents)), .type = "tally", .version = 2, .upcast = upcast_tally);
+RECORD_WITH(new_added, ((INT64, cents)), .type = "added", .version = 2, .upcast = upcast_added);
 
 static pawl_code on_add_cents(pawl_context *ctx, const new_tally *state, const add *command)
 {

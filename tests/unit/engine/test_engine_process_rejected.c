@@ -82,11 +82,9 @@ static const pawl_process wish_process = {
                      {.handle = PAWL_HANDLE(on_accepted)}, {.handle = PAWL_HANDLE(on_rejected)}),
     .apply = applied};
 
-static const pawl_endpoint_spec office      = {.name      = "office",
-                                               .handlers  = PAWL_ON({.handle = PAWL_HANDLE(on_favour)}),
-                                               .entities  = PAWL_ENTITIES(&clerk_entity),
-                                               .processes = PAWL_PROCESSES(&wish_process)};
-static const pawl_application   application = APPLICATION("office", &office);
+static const pawl_application application = ONE_ENDPOINT(
+    "office", .name = "office", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_favour)}),
+    .entities = PAWL_ENTITIES(&clerk_entity), .processes = PAWL_PROCESSES(&wish_process));
 
 static world *open_world(const char *url)
 {

@@ -163,13 +163,11 @@ static const pawl_saga box_saga = SAGA_OF(
     "Box", box, "name", {.handle = PAWL_HANDLE(on_both_box), .key = "box_name", .starts = true});
 static const pawl_aggregator collected = {
     .name = "Collected", .handle = PAWL_HANDLE(on_collected), .size = 3, .attempts_max = 2};
-static const pawl_endpoint_spec desk = {
-    .name        = "desk",
-    .sagas       = PAWL_SAGAS(&counter_saga, &box_saga),
+static const pawl_application application = ONE_ENDPOINT(
+    "random", .name = "desk", .sagas = PAWL_SAGAS(&counter_saga, &box_saga),
     .aggregators = PAWL_AGGREGATORS(&collected),
     .options =
-        PAWL_OPTIONS(.recovery = PAWL_RECOVERY({.code = PAWL_ELIMIT, .then = PAWL_THEN_DISCARD}))};
-static const pawl_application application = APPLICATION("random", &desk);
+        PAWL_OPTIONS(.recovery = PAWL_RECOVERY({.code = PAWL_ELIMIT, .then = PAWL_THEN_DISCARD})));
 
 static const char *const names[NAMES] = {"a", "b", "c"};
 

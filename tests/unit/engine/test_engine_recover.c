@@ -86,11 +86,9 @@ static pawl_code on_other(pawl_context *ctx, const other *message)
 }
 PAWL_MESSAGE_HANDLER(on_other, other);
 
-static const pawl_endpoint_spec office = {.name     = "office",
-                                          .sagas    = PAWL_SAGAS(&case_saga),
-                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_attempt)})};
-
-static const pawl_application application = APPLICATION("recoverability", &office);
+static const pawl_application application =
+    ONE_ENDPOINT("recoverability", .name = "office", .sagas = PAWL_SAGAS(&case_saga),
+                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_attempt)}));
 
 /* The endpoint as a newer program has it. */
 static const pawl_endpoint_spec office_of_tomorrow = {

@@ -68,13 +68,11 @@ PAWL_TIMEOUT_HANDLER(on_leave, visit_state);
 static const pawl_saga visit_saga = SAGA_OF(
     "Visit", visit_state, "name", {.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
     {.handle = PAWL_HANDLE(on_leave), .timeout = "leave"});
-static const pawl_endpoint_spec office = {
-    .name     = "office",
-    .sagas    = PAWL_SAGAS(&visit_saga),
-    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_charge)}, {.handle = PAWL_HANDLE(on_probe)})};
-static const pawl_application   application = APPLICATION("recovery", &office);
-static const pawl_endpoint_spec sql_office  = {
-     .name = "office", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_sql_job), .own_sql = true})};
+static const pawl_application application = ONE_ENDPOINT(
+    "recovery", .name = "office", .sagas = PAWL_SAGAS(&visit_saga),
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_charge)}, {.handle = PAWL_HANDLE(on_probe)}));
+static const pawl_endpoint_spec sql_office = {
+    .name = "office", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_sql_job), .own_sql = true})};
 static const pawl_application sql_application = APPLICATION("recovery", &sql_office);
 
 static world *open_with(const char *url, const pawl_application *used, pawl_code code,

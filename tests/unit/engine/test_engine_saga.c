@@ -92,9 +92,8 @@ static const pawl_saga order_saga = SAGA_OF(
      .missing   = PAWL_HANDLE(on_ask_missing)},
     {.handle = PAWL_HANDLE(on_late), .timeout = "late"});
 
-static const pawl_endpoint_spec shop = {.name = "shop", .sagas = PAWL_SAGAS(&order_saga)};
-
-static const pawl_application application = APPLICATION("sagas", &shop);
+static const pawl_application application =
+    ONE_ENDPOINT("sagas", .name = "shop", .sagas = PAWL_SAGAS(&order_saga));
 
 static world_log seen;
 

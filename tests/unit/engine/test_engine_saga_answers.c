@@ -144,16 +144,15 @@ static const pawl_saga quiet_saga =
     SAGA_OF("Quiet", quiet_state, "number",
             {.handle = PAWL_HANDLE(on_hush), .key = "number", .starts = true});
 
-static const pawl_endpoint_spec desks  = {.name = "desks", .entities = PAWL_ENTITIES(&desk_entity)};
-static const pawl_endpoint_spec trips  = {.name = "trips", .sagas = PAWL_SAGAS(&trip_saga)};
-static const pawl_endpoint_spec all    = {.name     = "desks",
-                                          .sagas    = PAWL_SAGAS(&trip_saga, &trips_saga, &quiet_saga),
-                                          .entities = PAWL_ENTITIES(&desk_entity)};
-static const pawl_endpoint_spec single = {
-    .name = "desks", .sagas = PAWL_SAGAS(&trip_saga), .entities = PAWL_ENTITIES(&desk_entity)};
-static const pawl_application together = APPLICATION("together", &all);
-static const pawl_application alone    = APPLICATION("alone", &single);
-static const pawl_application apart    = APPLICATION("apart", &trips, &desks);
+static const pawl_endpoint_spec desks = {.name = "desks", .entities = PAWL_ENTITIES(&desk_entity)};
+static const pawl_endpoint_spec trips = {.name = "trips", .sagas = PAWL_SAGAS(&trip_saga)};
+static const pawl_application   together = ONE_ENDPOINT(
+      "together", .name = "desks", .sagas = PAWL_SAGAS(&trip_saga, &trips_saga, &quiet_saga),
+      .entities = PAWL_ENTITIES(&desk_entity));
+static const pawl_application alone =
+    ONE_ENDPOINT("alone", .name = "desks", .sagas = PAWL_SAGAS(&trip_saga),
+                 .entities = PAWL_ENTITIES(&desk_entity));
+static const pawl_application apart = APPLICATION("apart", &trips, &desks);
 
 static world *open_world(const char *url, const pawl_application *application, const char *ordered)
 {

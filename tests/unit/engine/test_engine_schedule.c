@@ -13,10 +13,7 @@
 #define DAY PAWL_DAYS(1)
 
 PAWL_RECORD(task, A_NUMBER);
-#define REPORT(F)    \
-    F(INT32, number) \
-    F(TEXT, kind)
-PAWL_RECORD_WITH(report, REPORT, .base = PAWL_RECORD_OF(task));
+RECORD_WITH(report, ((INT32, number), (TEXT, kind)), .base = PAWL_RECORD_OF(task));
 
 static world_log seen;
 

@@ -10,10 +10,7 @@
 RECORD(task, (TEXT, name), (TEXT, how));
 #define NEWS(F) F(TEXT, text)
 PAWL_RECORD(news, NEWS);
-#define SPORT_NEWS(F) \
-    F(TEXT, text)     \
-    F(TEXT, team)
-PAWL_RECORD_WITH(sport_news, SPORT_NEWS, .base = PAWL_RECORD_OF(news));
+RECORD_WITH(sport_news, ((TEXT, text), (TEXT, team)), .base = PAWL_RECORD_OF(news));
 RECORD(answer, (TEXT, text));
 
 static world_log seen;

@@ -94,11 +94,9 @@ static pawl_code on_plain(pawl_context *ctx, const plain *message)
 }
 PAWL_MESSAGE_HANDLER(on_plain, plain);
 
-static const pawl_endpoint_spec library = {.name     = "library",
-                                           .sagas    = PAWL_SAGAS(&book_saga, &safe_saga),
-                                           .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_plain)})};
-
-static const pawl_application application = APPLICATION("alone", &library);
+static const pawl_application application =
+    ONE_ENDPOINT("alone", .name = "library", .sagas = PAWL_SAGAS(&book_saga, &safe_saga),
+                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_plain)}));
 
 static world *open_world(const char *url, const pawl_application *the_application)
 {

@@ -100,12 +100,9 @@ static const pawl_process tour = {
 
 IDLE_MESSAGE_HANDLER(on_open_suite, open_suite);
 
-static const pawl_endpoint_spec house       = {.name = "house",
-                                               .handlers =
-                                                   PAWL_ON({.handle = PAWL_HANDLE(on_open_suite)}),
-                                               .sagas     = PAWL_SAGAS(&room_saga),
-                                               .processes = PAWL_PROCESSES(&tour)};
-static const pawl_application   application = APPLICATION("starters", &house);
+static const pawl_application application = ONE_ENDPOINT(
+    "starters", .name = "house", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_open_suite)}),
+    .sagas = PAWL_SAGAS(&room_saga), .processes = PAWL_PROCESSES(&tour));
 
 static world *open_world(const char *url, int count)
 {

@@ -103,9 +103,8 @@ static const pawl_saga lamp_saga = SAGA_OF(
     {.handle = PAWL_HANDLE(on_touch), .key = "lamp"}, {.handle = PAWL_HANDLE(on_a), .timeout = "a"},
     {.handle = PAWL_HANDLE(on_b), .timeout = "b"});
 
-static const pawl_endpoint_spec house = {.name = "house", .sagas = PAWL_SAGAS(&lamp_saga)};
-
-static const pawl_application application = APPLICATION("timeouts", &house);
+static const pawl_application application =
+    ONE_ENDPOINT("timeouts", .name = "house", .sagas = PAWL_SAGAS(&lamp_saga));
 
 static world *open_world_with(const char *url, pawl_endpoint_options options)
 {

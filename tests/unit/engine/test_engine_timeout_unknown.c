@@ -52,9 +52,8 @@ static const pawl_application old_program = APPLICATION("timeouts", &old_house);
 static const pawl_application lanterns    = APPLICATION("timeouts", &lantern_house);
 
 /* Types that nobody handles, one the begin and one the end of a type that somebody does. */
-#define OF_NOBODY(F) F(TEXT, lamp)
-PAWL_RECORD_WITH(of_begin, OF_NOBODY, .type = "switch");
-PAWL_RECORD_WITH(of_end, OF_NOBODY, .type = "on");
+RECORD_WITH(of_begin, ((TEXT, lamp)), .type = "switch");
+RECORD_WITH(of_end, ((TEXT, lamp)), .type = "on");
 
 /* Opens one for the old program, and lets a new one set a timeout that the old one does not
  * know, and that is due now. */

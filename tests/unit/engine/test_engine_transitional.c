@@ -73,9 +73,8 @@ static const pawl_saga parcel_saga = {
                 {.handle = PAWL_HANDLE(on_scan), .key = "number", .transitional_key = "barcode"},
                 {.handle = PAWL_HANDLE(on_peek), .key = "number", .transitional_key = "barcode"})};
 
-static const pawl_endpoint_spec depot = {.name = "depot", .sagas = PAWL_SAGAS(&parcel_saga)};
-
-static const pawl_application application = APPLICATION("transitional", &depot);
+static const pawl_application application =
+    ONE_ENDPOINT("transitional", .name = "depot", .sagas = PAWL_SAGAS(&parcel_saga));
 
 static world_log seen;
 

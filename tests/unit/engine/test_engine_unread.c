@@ -23,9 +23,8 @@ static pawl_code upcast(int version, pawl_text json, pawl_arena *arena, pawl_tex
     return answer == PAWL_OK ? answer : pawl_error_set(error, answer, "version %d is odd", version);
 }
 
-#define ADVANCED(F) F(INT64, by)
-PAWL_RECORD(advanced, ADVANCED);
-PAWL_RECORD_WITH(advanced_today, ADVANCED, .type = "advanced", .version = 2, .upcast = upcast);
+RECORD(advanced, (INT64, by));
+RECORD_WITH(advanced_today, ((INT64, by)), .type = "advanced", .version = 2, .upcast = upcast);
 
 /* Two programs: the event is of version 1 in one, of version 2 in the other. */
 #define PROGRAM(program, event_type)                                                             \

@@ -8,11 +8,8 @@
 static world_log seen;
 /* ---- Two programs ------------------------------------------------------------- */
 
-#define PARCEL(F) \
-    F(TEXT, name) \
-    F(INT64, pieces)
-PAWL_RECORD_WITH(old_parcel, PARCEL, .type = "parcel");
-PAWL_RECORD_WITH(parcel, PARCEL, .version = 2);
+RECORD_WITH(old_parcel, ((TEXT, name), (INT64, pieces)), .type = "parcel");
+RECORD_WITH(parcel, ((TEXT, name), (INT64, pieces)), .version = 2);
 
 RECORD(old_state, (TEXT, name), (INT64, pieces));
 RECORD(new_state, (TEXT, name), (INT64, pieces));

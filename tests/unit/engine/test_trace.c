@@ -116,9 +116,8 @@ static pawl_code on_ping(pawl_context *ctx, const ping *message)
 }
 PAWL_MESSAGE_HANDLER(on_ping, ping);
 
-static const pawl_endpoint_spec pings       = {.name     = "pings",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
-static const pawl_application   application = APPLICATION("trace", &pings);
+static const pawl_application application =
+    ONE_ENDPOINT("trace", .name = "pings", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)}));
 
 static pawl_text header_of(world *it, const pawl_queue_row *row, const char *name)
 {

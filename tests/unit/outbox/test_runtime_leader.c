@@ -16,9 +16,8 @@ static pawl_code on_note(pawl_context *ctx, const note *message)
 }
 PAWL_MESSAGE_HANDLER(on_note, note);
 
-static const pawl_endpoint_spec source      = {.name     = "source",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
-static const pawl_application   application = APPLICATION("leading", &source);
+static const pawl_application application = ONE_ENDPOINT(
+    "leading", .name = "source", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)}));
 
 /* ---- Two outbound transports -------------------------------------------------------------- */
 

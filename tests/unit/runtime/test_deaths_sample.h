@@ -72,10 +72,9 @@ static const pawl_saga ship = SAGA_OF(
     "Ship", ship_state, "name", {.handle = PAWL_HANDLE(on_docked), .key = "name", .starts = true},
     {.handle = PAWL_HANDLE(on_late), .timeout = "late"});
 
-static const pawl_endpoint_spec dock        = {.name     = "dock",
-                                               .sagas    = PAWL_SAGAS(&ship),
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_load)})};
-static const pawl_application   application = APPLICATION("dock", &dock);
+static const pawl_application application =
+    ONE_ENDPOINT("dock", .name = "dock", .sagas = PAWL_SAGAS(&ship),
+                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_load)}));
 
 static world *open_world(const char *url, int32_t crashes_max)
 {

@@ -60,11 +60,9 @@ static const pawl_saga talk =
     SAGA_OF("Talk", letter_state, "number",
             {.handle = PAWL_HANDLE(on_opening), .key = "number", .starts = true},
             {.handle = PAWL_HANDLE(on_reply), .key = "number"});
-static const pawl_endpoint_spec direct_reader      = {.name  = "reader",
-                                                      .sagas = PAWL_SAGAS(&talk),
-                                                      .handlers =
-                                                          PAWL_ON({.handle = PAWL_HANDLE(on_sent)})};
-static const pawl_application   direct_application = APPLICATION("direct", &direct_reader);
+static const pawl_application direct_application =
+    ONE_ENDPOINT("direct", .name = "reader", .sagas = PAWL_SAGAS(&talk),
+                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_sent)}));
 
 static inline void put_note(int number)
 {

@@ -31,9 +31,8 @@ static inline pawl_code on_note(pawl_context *ctx, const note *message)
 }
 PAWL_MESSAGE_HANDLER(on_note, note);
 
-static const pawl_endpoint_spec reader      = {.name     = "reader",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
-static const pawl_application   application = APPLICATION("intake", &reader);
+static const pawl_application application =
+    ONE_ENDPOINT("intake", .name = "reader", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)}));
 
 /* ---- A broker ------------------------------------------------------------------------ */
 

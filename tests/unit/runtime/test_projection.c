@@ -267,8 +267,7 @@ ON_STORES(e28_a_read_of_known_events_lists_no_workers, const char *url)
 }
 
 /* The same event in version 1, and in version 2 without an upcaster. */
-#define RENAMED_BEFORE(F) F(TEXT, name)
-PAWL_RECORD_WITH(renamed_before, RENAMED_BEFORE, .type = "renamed");
+RECORD_WITH(renamed_before, ((TEXT, name)), .type = "renamed");
 PAWL_RECORD_WITH(renamed_only, RENAMED, .type = "renamed", .version = 2);
 
 static pawl_code on_renamed_before(pawl_context *ctx, const renamed_before *event)

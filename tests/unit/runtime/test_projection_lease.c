@@ -11,9 +11,8 @@ PAWL_RECORD(tick, A_NUMBER);
 
 IDLE_MESSAGE_HANDLER(on_tick, tick);
 
-static const pawl_endpoint_spec plain       = {.name     = "plain",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_tick)})};
-static const pawl_application   application = APPLICATION("leases", &plain);
+static const pawl_application application =
+    ONE_ENDPOINT("leases", .name = "plain", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_tick)}));
 
 static pawl_store *open_worker(const char *url)
 {

@@ -70,25 +70,22 @@ PAWL_BATCH_HANDLER(on_parts, part);
 static const pawl_aggregator parts = {
     .name = "Parts", .handle = PAWL_HANDLE(on_parts), .key = "name", .period = PAWL_SECONDS(1)};
 
-static const pawl_endpoint_spec depot = {
-    .name = "depot", .entities = PAWL_ENTITIES(&tanks), .projections = PAWL_PROJECTIONS(&view)};
-static const pawl_application application = APPLICATION("memory", &depot);
+static const pawl_application application =
+    ONE_ENDPOINT("memory", .name = "depot", .entities = PAWL_ENTITIES(&tanks),
+                 .projections = PAWL_PROJECTIONS(&view));
 
 static const pawl_endpoint_spec shelf = {.name = "shelf", .aggregators = PAWL_AGGREGATORS(&parts)};
 static const pawl_application   shelves = APPLICATION("shelves", &shelf);
 
 /* A saga whose state was called otherwise. */
 PAWL_RECORD_WITH(old_job, A_NAME, .type = "job");
-#define JOB(F)    \
-    F(TEXT, name) \
-    F(INT32, count)
 static pawl_code upcast_job(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
                             pawl_error *error)
 {
     *upcast = json;
     return is_upcast_bad ? PAWL_ENOMEM : PAWL_OK;
 }
-PAWL_RECORD_WITH(job, JOB, .type = "job", .version = 2, .upcast = upcast_job);
+RECORD_WITH(job, ((TEXT, name), (INT32, count)), .type = "job", .version = 2, .upcast = upcast_job);
 
 IDLE_HANDLER(on_fill_old, old_job, fill);
 
@@ -104,10 +101,10 @@ static const pawl_saga old_jobs = SAGA_OF(
     "Job", old_job, "name", {.handle = PAWL_HANDLE(on_fill_old), .key = "name", .starts = true});
 static const pawl_saga jobs = SAGA_OF(
     "Job", job, "name", {.handle = PAWL_HANDLE(on_fill_job), .key = "name", .starts = true});
-static const pawl_endpoint_spec old_bench = {.name = "bench", .sagas = PAWL_SAGAS(&old_jobs)};
-static const pawl_endpoint_spec bench     = {.name = "bench", .sagas = PAWL_SAGAS(&jobs)};
-static const pawl_application   yesterday = APPLICATION("jobs", &old_bench);
-static const pawl_application   today     = APPLICATION("jobs", &bench);
+static const pawl_endpoint_spec bench = {.name = "bench", .sagas = PAWL_SAGAS(&jobs)};
+static const pawl_application   yesterday =
+    ONE_ENDPOINT("jobs", .name = "bench", .sagas = PAWL_SAGAS(&old_jobs));
+static const pawl_application today = APPLICATION("jobs", &bench);
 
 static world *open_world(const char *url, const pawl_application *which,
                          pawl_endpoint_options options)

@@ -64,8 +64,8 @@ static const pawl_saga visits = SAGA_OF(
     "Visit", visit_state, "name", {.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
     {.handle = PAWL_HANDLE(on_wake), .key = "name"},
     {.handle = PAWL_HANDLE(on_due), .timeout = "due"});
-static const pawl_endpoint_spec house = {.name = "house", .sagas = PAWL_SAGAS(&visits)};
-static const pawl_application   again = APPLICATION("again", &house);
+static const pawl_application again =
+    ONE_ENDPOINT("again", .name = "house", .sagas = PAWL_SAGAS(&visits));
 
 /* ---- A round ------------------------------------------------------------------ */
 

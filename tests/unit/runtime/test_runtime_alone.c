@@ -86,14 +86,13 @@ static void apply_put(box *state, const was_put *event)
 }
 PAWL_APPLY(apply_put, box, was_put);
 
-static const pawl_entity        box_entity  = {.name  = "Box",
-                                               .state = PAWL_RECORD_OF(box),
-                                               .on = PAWL_ON({.handle = PAWL_HANDLE(on_put), .key = "box"}),
-                                               .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_put))};
-static const pawl_endpoint_spec boxes       = {.name     = "boxes",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_bad)}),
-                                               .entities = PAWL_ENTITIES(&box_entity)};
-static const pawl_application   application = APPLICATION("boxes", &boxes);
+static const pawl_entity      box_entity = {.name  = "Box",
+                                            .state = PAWL_RECORD_OF(box),
+                                            .on = PAWL_ON({.handle = PAWL_HANDLE(on_put), .key = "box"}),
+                                            .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_put))};
+static const pawl_application application =
+    ONE_ENDPOINT("boxes", .name = "boxes", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_bad)}),
+                 .entities = PAWL_ENTITIES(&box_entity));
 
 static const pawl_endpoint_spec single = {
     .name     = "single",

@@ -21,9 +21,8 @@ static pawl_code on_ping(pawl_context *ctx, const ping *message)
 }
 PAWL_MESSAGE_HANDLER(on_ping, ping);
 
-static const pawl_endpoint_spec pinging     = {.name     = "pinging",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
-static const pawl_application   application = APPLICATION("beater", &pinging);
+static const pawl_application application = ONE_ENDPOINT(
+    "beater", .name = "pinging", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)}));
 
 /* ---- The store --------------------------------------------------------------- */
 

@@ -72,11 +72,10 @@ static const pawl_saga alarm_saga =
             {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"});
 static const pawl_aggregator pieces = {
     .name = "Pieces", .handle = PAWL_HANDLE(on_pieces), .period = PAWL_SECONDS(2)};
-static const pawl_endpoint_spec working     = {.name        = "working",
-                                               .sagas       = PAWL_SAGAS(&alarm_saga),
-                                               .aggregators = PAWL_AGGREGATORS(&pieces),
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_work)})};
-static const pawl_application   application = APPLICATION("breaker", &working);
+static const pawl_application application =
+    ONE_ENDPOINT("breaker", .name = "working", .sagas = PAWL_SAGAS(&alarm_saga),
+                 .aggregators = PAWL_AGGREGATORS(&pieces),
+                 .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_work)}));
 
 /* ---- Words ------------------------------------------------------------------- */
 

@@ -39,9 +39,8 @@ static pawl_code on_work(pawl_context *ctx, const work *message)
 }
 PAWL_MESSAGE_HANDLER(on_work, work);
 
-static const pawl_endpoint_spec working     = {.name     = "working",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_work)})};
-static const pawl_application   application = APPLICATION("breakers", &working);
+static const pawl_application application = ONE_ENDPOINT(
+    "breakers", .name = "working", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_work)}));
 
 static void close_two(void *context)
 {

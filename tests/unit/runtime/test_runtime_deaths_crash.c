@@ -61,10 +61,9 @@ static const pawl_saga ships = SAGA_OF(
     "Ship", ship, "number", {.handle = PAWL_HANDLE(on_ship), .key = "number", .starts = true},
     {.handle = PAWL_HANDLE(on_late), .timeout = "late"});
 
-static const pawl_endpoint_spec dock        = {.name     = "dock",
-                                               .sagas    = PAWL_SAGAS(&ships),
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_load)})};
-static const pawl_application   application = APPLICATION("dock", &dock);
+static const pawl_application application =
+    ONE_ENDPOINT("dock", .name = "dock", .sagas = PAWL_SAGAS(&ships),
+                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_load)}));
 
 /* ---- Lives ------------------------------------------------------------------ */
 

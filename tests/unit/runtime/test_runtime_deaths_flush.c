@@ -49,10 +49,9 @@ static const pawl_aggregator crates = {.name         = "crates",
                                        .size         = 3,
                                        .attempts_max = 5};
 
-static const pawl_endpoint_spec dock        = {.name        = "dock",
-                                               .aggregators = PAWL_AGGREGATORS(&crates),
-                                               .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
-static const pawl_application   application = APPLICATION("dock", &dock);
+static const pawl_application application =
+    ONE_ENDPOINT("dock", .name = "dock", .aggregators = PAWL_AGGREGATORS(&crates),
+                 .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)}));
 
 static const pawl_text CRATE_TYPE = PAWL_TEXT_INIT("crate");
 

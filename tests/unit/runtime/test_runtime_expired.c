@@ -17,9 +17,8 @@ static pawl_code on_news(pawl_context *ctx, const news *message)
 }
 PAWL_MESSAGE_HANDLER(on_news, news);
 
-static const pawl_endpoint_spec desk        = {.name     = "desk",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_news)})};
-static const pawl_application   application = APPLICATION("expired", &desk);
+static const pawl_application application =
+    ONE_ENDPOINT("expired", .name = "desk", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_news)}));
 
 /* A message that may be handled `after` a time, and until then. */
 static void post(world *it, const char *id, int32_t number, const char *expires, int64_t after)

@@ -18,9 +18,8 @@ static pawl_code on_note(pawl_context *ctx, const note *message)
 }
 PAWL_MESSAGE_HANDLER(on_note, note);
 
-static const pawl_endpoint_spec reader      = {.name     = "reader",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)})};
-static const pawl_application   application = APPLICATION("file", &reader);
+static const pawl_application application =
+    ONE_ENDPOINT("file", .name = "reader", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_note)}));
 
 static void expect_step(pawl_endpoint *endpoint, pawl_code expected)
 {

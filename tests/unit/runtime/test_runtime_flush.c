@@ -58,9 +58,8 @@ static const pawl_aggregator coins = {.name = "Coins", .handle = PAWL_HANDLE(on_
 static const pawl_aggregator markers = {
     .name = "Markers", .handle = PAWL_HANDLE(on_stamps), .size = 2};
 
-static const pawl_endpoint_spec yard        = {.name        = "yard",
-                                               .aggregators = PAWL_AGGREGATORS(&cards, &coins, &markers)};
-static const pawl_application   application = APPLICATION("leaving", &yard);
+static const pawl_application application = ONE_ENDPOINT(
+    "leaving", .name = "yard", .aggregators = PAWL_AGGREGATORS(&cards, &coins, &markers));
 
 /* ---- Both clocks ---------------------------------------------------------------- */
 

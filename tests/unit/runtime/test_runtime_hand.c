@@ -14,9 +14,8 @@ PAWL_RECORD(tick, A_NUMBER);
 
 IDLE_MESSAGE_HANDLER(on_tick, tick);
 
-static const pawl_endpoint_spec plain       = {.name     = "plain",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_tick)})};
-static const pawl_application   application = APPLICATION("hands", &plain);
+static const pawl_application application =
+    ONE_ENDPOINT("hands", .name = "plain", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_tick)}));
 
 static const pawl__call call = {.what = "message",
                                 .id   = PAWL_TEXT_INIT("m-1"),

@@ -35,8 +35,8 @@ PAWL_HANDLER(on_bump, counter_state, bump);
 static const pawl_saga counter_saga =
     SAGA_OF("Counter", counter_state, "name",
             {.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true});
-static const pawl_endpoint_spec counting = {.name = "counting", .sagas = PAWL_SAGAS(&counter_saga)};
-static const pawl_application   application = APPLICATION("hot_threads", &counting);
+static const pawl_application application =
+    ONE_ENDPOINT("hot_threads", .name = "counting", .sagas = PAWL_SAGAS(&counter_saga));
 
 /* Another worker saves the counter "a" as it is. */
 static void meddle(void)

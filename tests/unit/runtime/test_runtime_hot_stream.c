@@ -83,10 +83,9 @@ static const pawl_process asker_process = {
                               {.handle = PAWL_HANDLE(on_accepted)}),
     .apply          = PAWL_APPLY_LIST(PAWL_APPLIES(apply_asked), PAWL_APPLIES(apply_told)),
     .snapshot_every = 50};
-static const pawl_endpoint_spec shop        = {.name      = "shop",
-                                               .processes = PAWL_PROCESSES(&asker_process),
-                                               .entities  = PAWL_ENTITIES(&box_entity)};
-static const pawl_application   application = APPLICATION("hot_streams", &shop);
+static const pawl_application application =
+    ONE_ENDPOINT("hot_streams", .name = "shop", .processes = PAWL_PROCESSES(&asker_process),
+                 .entities = PAWL_ENTITIES(&box_entity));
 
 /* ---- Running ------------------------------------------------------------------ */
 

@@ -52,11 +52,9 @@ static const pawl_saga shift_saga = SAGA_OF(
     {.handle = PAWL_HANDLE(on_due), .timeout = "first"},
     {.handle = PAWL_HANDLE(on_due), .timeout = "second"});
 
-static const pawl_endpoint_spec mill = {
-    .name     = "mill",
-    .sagas    = PAWL_SAGAS(&shift_saga),
-    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_slow_work)}, {.handle = PAWL_HANDLE(on_abroad)})};
-static const pawl_application application = APPLICATION("midway", &mill);
+static const pawl_application application = ONE_ENDPOINT(
+    "midway", .name = "mill", .sagas = PAWL_SAGAS(&shift_saga),
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_slow_work)}, {.handle = PAWL_HANDLE(on_abroad)}));
 
 static const pawl_endpoint_spec sql_mill = {
     .name = "mill", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_slow_work), .own_sql = true})};

@@ -18,9 +18,8 @@ static pawl_code on_call(pawl_context *ctx, const call *message)
 }
 PAWL_MESSAGE_HANDLER(on_call, call);
 
-static const pawl_endpoint_spec caller      = {.name     = "caller",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)})};
-static const pawl_application   application = APPLICATION("no_service", &caller);
+static const pawl_application application = ONE_ENDPOINT(
+    "no_service", .name = "caller", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)}));
 
 static const pawl_route routes[] = {{.name = "far", .url = "memory:no_service_target"},
                                     {.name = NULL}};

@@ -25,13 +25,10 @@ static pawl_code on_job(pawl_context *ctx, job_state *saga, const job *message)
 }
 PAWL_HANDLER(on_job, job_state, job);
 
-static const pawl_saga work = {
-    .name        = "Work",
-    .state       = PAWL_RECORD_OF(job_state),
-    .correlation = "name",
-    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_job), .key = "name", .starts = true})};
-static const pawl_endpoint_spec shop = {.name = "shop", .sagas = PAWL_SAGAS(&work)};
-static const pawl_application   app  = APPLICATION("null", &shop);
+static const pawl_saga work = SAGA_OF(
+    "Work", job_state, "name", {.handle = PAWL_HANDLE(on_job), .key = "name", .starts = true});
+static const pawl_application app =
+    ONE_ENDPOINT("null", .name = "shop", .sagas = PAWL_SAGAS(&work));
 
 /* ---- In a handler ------------------------------------------------------------------ */
 

@@ -40,13 +40,11 @@ PAWL_HANDLER(on_entry, track, entry);
 
 static const pawl_saga track_saga =
     SAGA_OF("Track", track, "key", {.handle = PAWL_HANDLE(on_entry), .key = "key", .starts = true});
-static const pawl_endpoint_spec desk = {
-    .name  = "desk",
-    .sagas = PAWL_SAGAS(&track_saga),
-    .options =
-        PAWL_OPTIONS(.ordered = PAWL_ORDERED_BY_SAGA, .immediate_retries = -1, .delayed_retries = 9,
-                     .retry_delay = PAWL_MILLISECONDS(5), .batch_messages = 16)};
-static const pawl_application application = APPLICATION("order", &desk);
+static const pawl_application application =
+    ONE_ENDPOINT("order", .name = "desk", .sagas = PAWL_SAGAS(&track_saga),
+                 .options = PAWL_OPTIONS(.ordered = PAWL_ORDERED_BY_SAGA, .immediate_retries = -1,
+                                         .delayed_retries = 9, .retry_delay = PAWL_MILLISECONDS(5),
+                                         .batch_messages = 16));
 
 static void send_some(const char *url, int first, int count)
 {

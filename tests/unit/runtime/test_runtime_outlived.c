@@ -120,11 +120,9 @@ static const pawl_saga books = SAGA_OF(
     {.handle = PAWL_HANDLE(on_bell), .timeout = "bell"});
 static const pawl_aggregator items = {
     .name = "Items", .handle = PAWL_HANDLE(on_items), .size = 2, .max = 2};
-static const pawl_endpoint_spec works       = {.name        = "works",
-                                               .sagas       = PAWL_SAGAS(&books),
-                                               .aggregators = PAWL_AGGREGATORS(&items),
-                                               .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_task)})};
-static const pawl_application   application = APPLICATION("outlived", &works);
+static const pawl_application application = ONE_ENDPOINT(
+    "outlived", .name = "works", .sagas = PAWL_SAGAS(&books),
+    .aggregators = PAWL_AGGREGATORS(&items), .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)}));
 
 static void end(void *context)
 {

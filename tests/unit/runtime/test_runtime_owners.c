@@ -104,10 +104,9 @@ static const pawl_saga other_saga =
             {.handle = PAWL_HANDLE(on_both_too), .key = "name", .starts = true});
 static const pawl_aggregator pieces = {
     .name = "Pieces", .handle = PAWL_HANDLE(on_pieces), .size = 1};
-static const pawl_endpoint_spec desk        = {.name        = "desk",
-                                               .sagas       = PAWL_SAGAS(&counter_saga, &other_saga),
-                                               .aggregators = PAWL_AGGREGATORS(&pieces)};
-static const pawl_application   application = APPLICATION("owners", &desk);
+static const pawl_application application =
+    ONE_ENDPOINT("owners", .name = "desk", .sagas = PAWL_SAGAS(&counter_saga, &other_saga),
+                 .aggregators = PAWL_AGGREGATORS(&pieces));
 
 static const pawl_saga counter_saga_of_sql =
     SAGA_OF("Counter", counter_state, "name",

@@ -20,9 +20,8 @@ static pawl_code on_call(pawl_context *ctx, const call *message)
 }
 PAWL_MESSAGE_HANDLER(on_call, call);
 
-static const pawl_endpoint_spec source      = {.name     = "source",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)})};
-static const pawl_application   application = APPLICATION("retention", &source);
+static const pawl_application application = ONE_ENDPOINT(
+    "retention", .name = "source", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)}));
 
 static size_t heard;
 

@@ -7,14 +7,13 @@
 #include "support/world.h"
 
 RECORD(order_state, (TEXT, order_id), (INT32, count));
-#define PLACE(F) F(TEXT, order_id)
-PAWL_RECORD(place, PLACE);
+RECORD(place, (TEXT, order_id));
 RECORD(pay, (TEXT, order_id));
 RECORD(happened, (TEXT, what));
 #define BROKE(F) F(TEXT, what)
 PAWL_RECORD_WITH(broke, BROKE, .base = PAWL_RECORD_OF(happened));
 PAWL_RECORD(job, A_NAME);
-PAWL_RECORD_WITH(place_in_haste, PLACE, .base = PAWL_RECORD_OF(place));
+RECORD_WITH(place_in_haste, ((TEXT, order_id)), .base = PAWL_RECORD_OF(place));
 /* Its nearest base type is handled by the menders, the next one by the audit. */
 PAWL_RECORD_WITH(mend, BROKE, .base = PAWL_RECORD_OF(happened));
 PAWL_RECORD_WITH(mend_in_haste, BROKE, .base = PAWL_RECORD_OF(mend));

@@ -45,12 +45,10 @@ PAWL_BATCH_HANDLER(on_coins, coin);
 static const pawl_saga bell = SAGA_OF(
     "Bell", bell_state, "name", {.handle = PAWL_HANDLE(on_set_bell), .key = "name", .starts = true},
     {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"});
-static const pawl_aggregator coins = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
-static const pawl_endpoint_spec hall        = {.name        = "hall",
-                                               .sagas       = PAWL_SAGAS(&bell),
-                                               .aggregators = PAWL_AGGREGATORS(&coins),
-                                               .handlers    = PAWL_ON({.handle = PAWL_HANDLE(on_ping)})};
-static const pawl_application   application = APPLICATION("short", &hall);
+static const pawl_aggregator  coins = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
+static const pawl_application application = ONE_ENDPOINT(
+    "short", .name = "hall", .sagas = PAWL_SAGAS(&bell), .aggregators = PAWL_AGGREGATORS(&coins),
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_ping)}));
 
 /* ---- A commit without memory ---------------------------------------------------- */
 

@@ -61,8 +61,8 @@ static const pawl_saga book_saga = SAGA_OF(
     "Book", book, "book_id", {.handle = PAWL_HANDLE(on_page), .key = "book_id", .starts = true},
     {.handle = PAWL_HANDLE(on_note), .key = "book_id"},
     {.handle = PAWL_HANDLE(on_reading), .timeout = "reading"});
-static const pawl_endpoint_spec reader      = {.name = "reader", .sagas = PAWL_SAGAS(&book_saga)};
-static const pawl_application   application = APPLICATION("books", &reader);
+static const pawl_application application =
+    ONE_ENDPOINT("books", .name = "reader", .sagas = PAWL_SAGAS(&book_saga));
 
 static world *open_world(const char *url)
 {

@@ -26,9 +26,8 @@ static pawl_code on_task(pawl_context *ctx, const task *message)
 }
 PAWL_MESSAGE_HANDLER(on_task, task);
 
-static const pawl_endpoint_spec works       = {.name     = "works",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)})};
-static const pawl_application   application = APPLICATION("slow", &works);
+static const pawl_application application =
+    ONE_ENDPOINT("slow", .name = "works", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)}));
 
 static int64_t queued(pawl_store *store)
 {

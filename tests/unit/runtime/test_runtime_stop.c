@@ -119,10 +119,8 @@ static const pawl_application application = {
     PAWL_APPLICATION_HEAD, .name = "stopping", .endpoints = PAWL_ENDPOINTS(&holding),
     .filters = PAWL_FILTERS({.before = before, .after = after})};
 
-static const pawl_endpoint_spec owning = {
-    .name = "owning", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_own), .own_sql = true})};
-
-static const pawl_application own_application = APPLICATION("own", &owning);
+static const pawl_application own_application = ONE_ENDPOINT(
+    "own", .name = "owning", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_own), .own_sql = true}));
 
 /* ---- A fixture ------------------------------------------------------------------------ */
 

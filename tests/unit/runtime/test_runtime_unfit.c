@@ -29,9 +29,8 @@ static pawl_code on_news(pawl_context *ctx, const news *message)
 }
 PAWL_MESSAGE_HANDLER(on_news, news);
 
-static const pawl_endpoint_spec desk        = {.name     = "desk",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_news)})};
-static const pawl_application   application = APPLICATION("unfit", &desk);
+static const pawl_application application =
+    ONE_ENDPOINT("unfit", .name = "desk", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_news)}));
 
 static void post(world *it, const char *id, int32_t number)
 {

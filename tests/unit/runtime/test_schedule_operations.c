@@ -26,9 +26,8 @@ static pawl_code on_task(pawl_context *ctx, const task *message)
 }
 PAWL_MESSAGE_HANDLER(on_task, task);
 
-static const pawl_endpoint_spec office = {.name     = "office",
-                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)})};
-static const pawl_application   plain  = APPLICATION("plain", &office);
+static const pawl_application plain =
+    ONE_ENDPOINT("plain", .name = "office", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_task)}));
 
 static const pawl_endpoint_spec office_with = {
     .name      = "office",

@@ -90,16 +90,14 @@ static pawl_code on_echo(pawl_context *ctx, const ball *message)
 }
 PAWL_MESSAGE_HANDLER(on_echo, ball);
 
-static const pawl_endpoint_spec echo   = {.name     = "echo",
-                                          .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_echo)})};
-static const pawl_application   echoes = APPLICATION("echoes", &echo);
+static const pawl_application echoes =
+    ONE_ENDPOINT("echoes", .name = "echo", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_echo)}));
 
 /* ---- A record that has changed --------------------------------------------------- */
 
 RECORD(old_price, (INT64, euros));
-#define PRICE(F) F(INT64, cents)
 static pawl_upcast_fn upcast_price;
-PAWL_RECORD_WITH(price, PRICE, .version = 2, .upcast = upcast_price);
+RECORD_WITH(price, ((INT64, cents)), .version = 2, .upcast = upcast_price);
 
 static pawl_code upcast_price(int version, pawl_text json, pawl_arena *arena, pawl_text *made,
                               pawl_error *error)

@@ -42,8 +42,8 @@ static const pawl_saga jobs = SAGA_OF(
     "Job", job_state, "job", {.handle = PAWL_HANDLE(on_begin), .key = "job", .starts = true},
     {.handle = PAWL_HANDLE(on_late), .timeout = "late"});
 
-static const pawl_endpoint_spec desk        = {.name = "desk", .sagas = PAWL_SAGAS(&jobs)};
-static const pawl_application   application = APPLICATION("desk", &desk);
+static const pawl_application application =
+    ONE_ENDPOINT("desk", .name = "desk", .sagas = PAWL_SAGAS(&jobs));
 
 static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)

@@ -43,8 +43,8 @@ static const pawl_saga room_saga =
     SAGA_OF("Room", room, "room",
             {.handle = PAWL_HANDLE(on_stay), .key = "room", .starts = true, .own_sql = true},
             {.handle = PAWL_HANDLE(on_leave), .timeout = "leave"});
-static const pawl_endpoint_spec hotel_endpoint = {.name = "hotel", .sagas = PAWL_SAGAS(&room_saga)};
-static const pawl_application   hotel          = APPLICATION("hotel", &hotel_endpoint);
+static const pawl_application hotel =
+    ONE_ENDPOINT("hotel", .name = "hotel", .sagas = PAWL_SAGAS(&room_saga));
 
 /* The same sagas without SQL, for any store. */
 static pawl_code on_plain_stay(pawl_context *ctx, room *state, const stay *message)

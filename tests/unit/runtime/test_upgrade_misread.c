@@ -26,10 +26,8 @@ PAWL_ENUM(unset, UNSET);
 #define EMPTY(E) E(EMPTY_ONE, "empty") E(EMPTY_TWO, "full")
 PAWL_ENUM(empty, EMPTY);
 
-#define WAS_PART(F) F(ENUM, stage, was_stage)
-PAWL_RECORD_WITH(was_part, WAS_PART, .type = "part");
-#define IS_PART(F) F(ENUM, stage, is_stage)
-PAWL_RECORD_WITH(is_part, IS_PART, .type = "part");
+RECORD_WITH(was_part, ((ENUM, stage, was_stage)), .type = "part");
+RECORD_WITH(is_part, ((ENUM, stage, is_stage)), .type = "part");
 
 #define WAS(F)                                 \
     F(ENUM, stage, was_stage)                  \
@@ -90,10 +88,10 @@ static pawl_code upcast(int version, pawl_text json, pawl_arena *arena, pawl_tex
 PAWL_RECORD_WITH(is_upcast, IS, .type = "sample", .version = 2, .upcast = upcast);
 
 RECORD(begin, (TEXT, id));
-#define WAS_STATE(F) F(TEXT, id) F(ENUM, stage, was_stage) F(OPT_INT64, count) F(TIME, seen)
-PAWL_RECORD_WITH(was_state, WAS_STATE, .type = "state");
-#define IS_STATE(F) F(TEXT, id) F(ENUM, stage, is_stage) F(INT64, count) F(TIME, seen)
-PAWL_RECORD_WITH(is_state, IS_STATE, .type = "state");
+RECORD_WITH(was_state, ((TEXT, id), (ENUM, stage, was_stage), (OPT_INT64, count), (TIME, seen)),
+            .type = "state");
+RECORD_WITH(is_state, ((TEXT, id), (ENUM, stage, is_stage), (INT64, count), (TIME, seen)),
+            .type = "state");
 
 /* A program that handles the message, projects it as an event, and has the saga Order and the process Ledger. */
 #define PROGRAM(name_, message_, part_, state_, times_)                                                   \
@@ -367,8 +365,7 @@ TEST(events_and_snapshots_are_found)
 }
 
 /* A process, a projection with the record of the process and one with a view of its own, in one endpoint and in two. */
-#define VIEW(F) F(TEXT, shop, .required = true)
-PAWL_RECORD_WITH(view, VIEW, .type = "part");
+RECORD_WITH(view, ((TEXT, shop, .required = true)), .type = "part");
 IDLE_MESSAGE_HANDLER(on_part, was_part);
 IDLE_MESSAGE_HANDLER(on_view, view);
 static const pawl_projection    parts      = {.name = "parts",

@@ -192,12 +192,11 @@ TEST(o10_a_silence_long_after_some_were_confirmed_counts_as_away)
 /* The first of two hosts takes all and confirms nothing, as a node does that is cut off from the others. */
 TEST(o10_of_two_hosts_the_one_that_confirms_gets_the_messages)
 {
-    char   url[200];
     server mute = {.acks_none = true}, well = {.acks_each = true};
     begin(&mute);
     begin(&well);
-    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d,127.0.0.1:%d/?declare=no&timeout=1",
-             mute.port, well.port);
+    const char *url = test_text(
+        "amqp://guest:guest@127.0.0.1:%d,127.0.0.1:%d/?declare=no&timeout=1", mute.port, well.port);
     far *f = far_open_url(url, "q", 1); /* of one attempt none is used up */
     far_send(f, 1, ITEMS);
     assert_int_equal(far_count(f, PAWL_OUTBOX_PENDING), ITEMS);
@@ -276,14 +275,13 @@ static bool was_asked(const server *host)
  * call begins with the next host. */
 TEST(o10_a_call_has_the_time_of_one_silent_host)
 {
-    char       url[200];
     server     hosts[3] = {{.port = 0}, {.port = 0}, {.port = 0}};
     pawl_error error    = PAWL_ERROR_INIT;
     for (int i = 0; i < 3; i++)
         listen_for(&hosts[i]);
-    snprintf(url, sizeof url,
-             "amqp://guest:guest@127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/?connect-timeout=1",
-             hosts[0].port, hosts[1].port, hosts[2].port);
+    const char *url =
+        test_text("amqp://guest:guest@127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/?connect-timeout=1",
+                  hosts[0].port, hosts[1].port, hosts[2].port);
     pawl_transport *transport = open_outbound(url);
     for (int turn = 0; turn < 2; turn++) {
         pawl_delivery item = {.queue   = PAWL_TEXT("q"),
@@ -334,11 +332,10 @@ static void take_while_stopping(const char *url, pawl_error *error)
 
 TEST(e29_a_reader_that_stops_leaves_a_message_that_does_not_go_on)
 {
-    char       url[200];
     server     s     = {.port = 0};
     pawl_error error = PAWL_ERROR_INIT;
     begin(&s);
-    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?declare=no", s.port);
+    const char *url = test_text("amqp://guest:guest@127.0.0.1:%d/?declare=no", s.port);
     take_while_stopping(url, &error);
     end(&s);
     assert_non_null(strstr(error.text, "broke off in a message"));
@@ -347,13 +344,12 @@ TEST(e29_a_reader_that_stops_leaves_a_message_that_does_not_go_on)
 /* Each host that does not answer costs its time. */
 TEST(e29_a_reader_that_stops_tries_no_further_host)
 {
-    char       url[200];
     server     mute[2] = {{.port = 0}, {.port = 0}};
     pawl_error error   = PAWL_ERROR_INIT;
     listen_for(&mute[0]);
     listen_for(&mute[1]);
-    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d,127.0.0.1:%d/?connect-timeout=1",
-             mute[0].port, mute[1].port);
+    const char *url = test_text("amqp://guest:guest@127.0.0.1:%d,127.0.0.1:%d/?connect-timeout=1",
+                                mute[0].port, mute[1].port);
     take_while_stopping(url, &error);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(was_asked(&mute[i]), i == 0);

@@ -154,15 +154,14 @@ static inline int64_t deliver(server *s, pawl_delivery *items, pawl_arena *arena
 {
     static const pawl_text numbers[ITEMS] = {PAWL_TEXT_INIT("0"), PAWL_TEXT_INIT("1"),
                                              PAWL_TEXT_INIT("2")};
-    char                   url[200];
-    pawl_error             error   = PAWL_ERROR_INIT;
+    pawl_error             error          = PAWL_ERROR_INIT;
     char                  *headers = calloc(1, 20100), *body = calloc(1, s->body_size + 1);
     assert_true(headers != NULL && body != NULL);
     snprintf(headers, 20100, "{\"long\":\"%020000d\"}", 0);
     memset(body, '1', s->body_size);
     begin(s);
-    snprintf(url, sizeof url, "amqp://guest:guest@127.0.0.1:%d/?declare=no&timeout=%d", s->port,
-             s->timeout_s != 0 ? s->timeout_s : 20);
+    const char *url = test_text("amqp://guest:guest@127.0.0.1:%d/?declare=no&timeout=%d", s->port,
+                                s->timeout_s != 0 ? s->timeout_s : 20);
     pawl_transport *transport = open_outbound(url);
     struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);

@@ -17,9 +17,8 @@ static pawl_code on_call(pawl_context *ctx, const call *message)
 }
 PAWL_MESSAGE_HANDLER(on_call, call);
 
-static const pawl_endpoint_spec source      = {.name     = "source",
-                                               .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)})};
-static const pawl_application   application = APPLICATION("transport", &source);
+static const pawl_application application = ONE_ENDPOINT(
+    "transport", .name = "source", .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_call)}));
 
 /* ---- The outbound transport: writes down what it gets, answers as it is told ------------------ */
 

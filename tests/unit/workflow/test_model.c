@@ -19,11 +19,7 @@ RECORD(other_state, (TEXT, order_id));
 PAWL_RECORD(place, PLACE);
 
 /* Another struct of the same message, as a second file declares it. */
-#define OTHER_PLACE(F) \
-    F(UUID, uuid)      \
-    F(TEXT, order_id)  \
-    F(DOUBLE, weight)
-PAWL_RECORD_WITH(other_place, OTHER_PLACE, .type = "place");
+RECORD_WITH(other_place, ((UUID, uuid), (TEXT, order_id), (DOUBLE, weight)), .type = "place");
 
 IDLE_MESSAGE_HANDLER(on_other_place, other_place);
 

@@ -5,11 +5,8 @@
  */
 #include "unit/workflow/test_model_sample.h"
 
-#define DEAL(F)   \
-    F(TEXT, name) \
-    F(TIME, at)
-PAWL_RECORD_WITH(deal, DEAL, .version = 3);
-PAWL_RECORD(first_deal, DEAL);
+RECORD_WITH(deal, ((TEXT, name), (TIME, at)), .version = 3);
+RECORD(first_deal, (TEXT, name), (TIME, at));
 RECORD(open_deal, (TEXT, name), (TIME, at));
 
 IDLE_HANDLER(on_open, deal, open_deal);

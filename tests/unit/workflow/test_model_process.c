@@ -12,9 +12,8 @@
 RECORD(account, (TEXT, account), (INT64, cents));
 RECORD(other, (TEXT, account));
 RECORD(credit, (TEXT, account), (DOUBLE, weight), (INT64, cents));
-#define CREDITED(F) F(INT64, cents)
-PAWL_RECORD(credited, CREDITED);
-PAWL_RECORD_WITH(forged, CREDITED, .type = "pawl.x");
+RECORD(credited, (INT64, cents));
+RECORD_WITH(forged, ((INT64, cents)), .type = "pawl.x");
 
 #define USELESS                                \
     {                                          \
