@@ -4,11 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MONGOC
-
 #include "contract/mongodb_fixture.h"
+#include "support/tests.h"
 
 #include "support/fault_memory.h"
 
@@ -315,5 +312,3 @@ int main(void)
     int missing = fixture_is_missing();
     return missing != 0 ? missing : tests_run(NULL, NULL);
 }
-
-#endif

@@ -5,14 +5,11 @@
  */
 #include "support/tests.h"
 
-#ifdef PAWL_HAVE_MONGOC
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
 
 #include "contract/mongodb_fixture.h"
-
 #include "pawl/store_calls.h"
 
 #define COMMIT "\"failCommands\": [\"commitTransaction\"], "
@@ -541,5 +538,3 @@ ON_FIXTURE(thousands_of_events_go_on_a_stream_in_one_commit, fixture *p)
                          i == 0 ? ALREADY : ALREADY + MORE);
     }
 }
-
-#endif

@@ -2,11 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MONGOC
-
 #include "contract/mongodb_fixture.h"
+#include "support/tests.h"
 
 #include "pawl/loop.h"
 #include "pawl/pawl.h"
@@ -63,5 +60,3 @@ ON_FIXTURE(the_clock_of_every_server_of_mongodb_4_4_is_read, fixture *p)
     mongoc_apm_callbacks_destroy(callbacks);
     (void)clock_behind(p, store, 0);
 }
-
-#endif

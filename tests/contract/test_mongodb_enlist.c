@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MONGOC
-
 #include "contract/mongodb_fixture.h"
+#include "support/tests.h"
 
 #include "pawl/pawl.h"
 #include "pawl/store_calls.h"
@@ -198,5 +195,3 @@ ON_FIXTURE(a_transaction_that_reads_from_secondaries_is_refused, fixture *p)
     mongoc_transaction_opts_destroy(options);
     close_both(&b);
 }
-
-#endif

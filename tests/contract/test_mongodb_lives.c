@@ -5,11 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MONGOC
-
 #include "contract/mongodb_fixture.h"
+#include "support/tests.h"
 
 #include "pawl/store_calls.h"
 
@@ -354,5 +351,3 @@ ON_FIXTURE(o26_a_worker_that_beats_is_ended_by_no_sweep, fixture *p)
     fall_silent(p);
     assert_int_equal(sweep(p, sweeper), 1);
 }
-
-#endif

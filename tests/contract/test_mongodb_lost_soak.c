@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MONGOC
-
 #include "contract/lost_answers.h"
+#include "support/tests.h"
 
 #include "contract/mongodb_fixture.h"
 
@@ -85,5 +82,3 @@ ON_FIXTURE(o32_what_is_told_is_what_is_there, fixture *p)
     print_message("%u losses\n", lost);
     assert_true(lost > 100);
 }
-
-#endif

@@ -5,16 +5,13 @@
  */
 #include "support/tests.h"
 
-#ifdef PAWL_HAVE_MONGOC
-
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "contract/mongodb_fixture.h"
-
 #include "contract/at_once.h"
+#include "contract/mongodb_fixture.h"
 #include "support/gate.h"
 
 #include "pawl/pawl.h"
@@ -527,5 +524,3 @@ ON_FIXTURE(an_index_that_takes_longer_than_a_call_is_waited_for, fixture *p)
                 PAWL_ELOST);
     assert_int_equal(fault_off(p), 2);
 }
-
-#endif

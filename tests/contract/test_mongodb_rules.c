@@ -2,11 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MONGOC
-
 #include "contract/mongodb_fixture.h"
+#include "support/tests.h"
 
 #include "contract/at_once.h"
 
@@ -479,5 +476,3 @@ ON_FIXTURE(m6_a_state_that_nests_too_deeply_is_refused_by_its_limit, fixture *p)
                                p->arena, &row, &p->error));
     assert_true(pawl_text_equal(row.data, nested(text, 99)));
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MONGOC
-
 #include "contract/mongodb_fixture.h"
+#include "support/tests.h"
 
 #define ON_MADE(function) \
     TESTS(function, fixture *p, FIXTURE_ROW(function, made_setup, fixture_teardown))
@@ -185,5 +182,3 @@ ON_MADE(a_retried_write_is_applied_once)
     mongoc_collection_destroy(all);
     mongoc_client_destroy(own);
 }
-
-#endif

@@ -5,12 +5,9 @@
  */
 #include "support/tests.h"
 
-#ifdef PAWL_HAVE_MONGOC
-
 #define _GNU_SOURCE 1 /* RTLD_NEXT */
 
 #include "contract/mongodb_fixture.h"
-
 #include "pawl/store_calls.h"
 
 #include <arpa/nameser.h>
@@ -143,5 +140,3 @@ ON_FIXTURE(m1_writes_without_an_answer_are_refused_here_too, fixture *p)
     assert_int_not_equal(code, PAWL_OK);
     assert_true(asked > 0);
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MONGOC
-
 #include "contract/mongodb_fixture.h"
+#include "support/tests.h"
 
 #include "pawl/store_saga.h"
 
@@ -161,5 +158,3 @@ ON_FIXTURE(numbers_beyond_64_bits_survive_a_load_and_a_save, fixture *p)
     assert_int_equal(type_of(p, "shop_Order", "data.n"), BSON_TYPE_CODE);
     assert_int_equal(type_of(p, "shop_Order", "data.c"), BSON_TYPE_CODE);
 }
-
-#endif

@@ -2,11 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MONGOC
-
 #include "contract/mongodb_fixture.h"
+#include "support/tests.h"
 
 #include "contract/at_once.h"
 
@@ -357,5 +354,3 @@ ON_FIXTURE(pawl_writes_what_its_validators_ask_for, fixture *p)
     commit(p, store, &more);
     expect_fits(p, 12);
 }
-
-#endif

@@ -5,11 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MONGOC
-
 #include "contract/mongodb_fixture.h"
+#include "support/tests.h"
 
 #include "pawl/store_calls.h"
 
@@ -210,5 +207,3 @@ ON_FIXTURE(a_stream_whose_database_is_dropped_is_opened_again, fixture *g)
     assert_int_equal(wait_counted(&t, 300, STREAMED), 1);
     assert_int_equal(wait_counted(&t, 9000, OPENED), 1);
 }
-
-#endif

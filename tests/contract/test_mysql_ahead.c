@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "contract/mysql_fixture.h"
 #include "store/mysql/mysql.h"
+#include "support/tests.h"
 
 #include <pthread.h>
 
@@ -421,4 +418,3 @@ ON_BOTH(a_session_behind_a_pooler_keeps_autocommit, fixture *p)
     ok(p, commit_set(p, store, &s, &refused));
     assert_int_equal(transaction_flags(store), SERVER_STATUS_AUTOCOMMIT);
 }
-#endif

@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "contract/mysql_fixture.h"
 #include "store/mysql/mysql.h"
+#include "support/tests.h"
 
 #define BODY "{\"text\":\"\xc3\xb6 \xf0\x9f\x90\x98\"}"
 #define BODY_HEX "7B2274657874223A22C3B620F09F9098227D"
@@ -208,4 +205,3 @@ ON_BOTH(a_commit_behind_own_sql_asks_for_nothing_more, fixture *p)
             assert_int_equal(questions(store) - before - 1, 4);
     }
 }
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "contract/mysql_fixture.h"
+#include "support/tests.h"
 
 #include "contract/findings.h"
 
@@ -236,4 +233,3 @@ ON_BOTH(a_table_without_any_right_is_not_missing, fixture *p)
     expect_code(p, open_at(p, p->url, 20000, &store), PAWL_ESCHEMA);
     raw_run(p->raw, test_text("drop user '%s'@'%%'", name));
 }
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "contract/mysql_fixture.h"
+#include "support/tests.h"
 
 #define MANY 16 /* on both servers a set, where there are sets */
 
@@ -359,5 +356,3 @@ ON_BOTH(a_row_that_a_callers_transaction_does_not_see_is_there, fixture *p)
     expect_rows(p, "pawl_queue", 1);
     mysql_close(own);
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "contract/mysql_fixture.h"
+#include "support/tests.h"
 
 #include <pthread.h>
 
@@ -97,4 +94,3 @@ ON_BOTH(s33_a_failed_statement_leaves_a_transaction_to_write_in, fixture *p)
     assert_int_equal(raw_number(p->raw, "select count(*) from pawl_queue"), 1);
     mysql_close(own);
 }
-#endif

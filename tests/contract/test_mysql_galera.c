@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "conformance/suite/event_store.h"
 #include "conformance/suite/run.h"
+#include "support/tests.h"
 
 #undef TEXT
 #include "contract/mysql_fixture.h"
@@ -251,5 +248,3 @@ int main(void)
     puts("skipped: PAWL_TEST_GALERA names no cluster");
     return server_may_be_missing("galera") ? SKIPPED : 1;
 }
-
-#endif

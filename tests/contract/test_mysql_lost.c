@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "contract/lost_answers.h"
+#include "support/tests.h"
 
 #undef TEXT
 #include "contract/mysql_proxy.h"
@@ -40,5 +37,3 @@ ON_BOTH(o32_what_is_told_is_what_is_there, fixture *p)
     print_message("%u losses\n", lost);
     assert_true(lost > (is_long_run() ? 100 : 25));
 }
-
-#endif

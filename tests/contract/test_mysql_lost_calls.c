@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "contract/mysql_proxy.h"
 #include "store/mysql/mysql.h"
+#include "support/tests.h"
 
 #include <ctype.h>
 
@@ -439,5 +436,3 @@ ON_BOTH(d34_an_apply_that_was_lost_is_told_and_finished_by_the_next, fixture *p)
     assert_true(t.number > count - APPLY_JOINED);
     proxy_close(t.between);
 }
-
-#endif

@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "contract/mysql_fixture.h"
 #include "contract/mysql_silent.h"
+#include "support/tests.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -586,4 +583,3 @@ int main(void)
     int missing = fixtures_are_missing();
     return missing != 0 ? missing : tests_run(NULL, NULL);
 }
-#endif

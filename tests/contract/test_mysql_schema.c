@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "contract/mysql_fixture.h"
+#include "support/tests.h"
 
 #define STATEMENTS_MAX 120
 
@@ -484,4 +481,3 @@ ON_BOTH(d12_apply_adds_what_is_missing, fixture *p)
     apply(p);
     ok(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL));
 }
-#endif

@@ -6,11 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "contract/mysql_fixture.h"
+#include "support/tests.h"
 
 #include "contract/findings.h"
 #include "store/sql/dialects/mysql_statements.h"
@@ -319,5 +316,3 @@ int main(void)
     return missing != 0 ? missing
                         : cmocka_run_group_tests_name("mysql_settings", tests, NULL, NULL);
 }
-
-#endif

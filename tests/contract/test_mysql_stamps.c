@@ -4,12 +4,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "contract/mysql_fixture.h"
 #include "store/mysql/mysql.h"
+#include "support/tests.h"
 
 #define ROWS 12
 #define STAMPS "select count(*) from pawl_leases where Name like 'claim:%'"
@@ -218,5 +215,3 @@ ON_BOTH(o26_a_worker_that_beats_while_others_free_it_keeps_its_claims, fixture *
     stand_still(p, 20);
     assert_int_equal(claim_of_another(p), ROWS);
 }
-
-#endif

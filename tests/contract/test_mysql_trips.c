@@ -3,13 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "contract/mysql_fixture.h"
 #include "store/mysql/mysql.h"
 #include "support/fault_memory.h"
+#include "support/tests.h"
 #include "support/thread.h"
 
 #define STREAMS 32 /* of two events each: powers of two */
@@ -479,4 +476,3 @@ ON_BOTH(a_set_without_memory_is_not_sent, fixture *p)
 }
 
 void (*const tests_first)(void) = fault_memory_install;
-#endif

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/store.h"
-#ifdef PAWL_HAVE_MYSQL
 #include "store/mysql/url.h"
 #include "support/fault_memory.h"
 #include "support/tests.h"
@@ -279,5 +278,3 @@ int main(void)
     fault_memory_install();
     return tests_run(load, NULL);
 }
-
-#endif

@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_MYSQL
-
 #include "contract/mysql_fixture.h"
 #include "store/mysql/mysql.h"
+#include "support/tests.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -244,5 +241,3 @@ ON_BOTH(o21_a_statement_is_not_ended_on_another_server, fixture *p)
     raw_run(p->raw, "rollback");
     expect_code(p, code, PAWL_ETIMEOUT);
 }
-
-#endif

@@ -5,10 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
 #include <sql.h>
 #include <sqlext.h>
@@ -509,5 +507,3 @@ SCRIPTED(d37_a_failure_at_the_commit)
             check_commit(p, f, false);
     }
 }
-
-#endif

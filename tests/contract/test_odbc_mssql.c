@@ -4,10 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
 #include <sql.h>
 #include <sqlext.h>
@@ -402,5 +400,3 @@ SCRIPTED(others_are_refused)
                   PAWL_ENOTSTORE);
     scripted_text(p, "make the database");
 }
-
-#endif

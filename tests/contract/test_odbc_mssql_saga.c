@@ -3,10 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
 #define SCRIPTED(function) TESTS(function, scripted *p, SCRIPTED_TEST(#function, function, "mssql"))
 
@@ -271,5 +269,3 @@ SCRIPTED(d28_a_column_of_another_type_is_refused)
     scripted_text(p, "expected datetime2(6), found datetimeoffset(7)");
     scripted_code(p, open_alarm(p, "datetime2(6)", false, ""), PAWL_OK);
 }
-
-#endif

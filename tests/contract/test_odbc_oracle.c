@@ -3,10 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
 #define SCRIPTED(function) \
     TESTS(function, scripted *p, SCRIPTED_TEST(#function, function, "oracle"))
@@ -545,5 +543,3 @@ SCRIPTED(bad_options_of_a_url_are_named)
         assert_null(strstr(p->error.text, "cret"));
     }
 }
-
-#endif

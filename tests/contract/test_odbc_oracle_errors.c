@@ -3,10 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
 #define SCRIPTED(function) \
     TESTS(function, scripted *p, SCRIPTED_TEST(#function, function, "oracle"))
@@ -279,5 +277,3 @@ SCRIPTED(a_link_that_is_left_is_waited_for_no_longer_than_a_call)
     scripted_close(p);
     assert_true(scripted_count(p, "1 cancel *") >= 1);
 }
-
-#endif

@@ -3,10 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
 #define SCRIPTED(function) \
     TESTS(function, scripted *p, SCRIPTED_TEST(#function, function, "oracle"))
@@ -64,5 +62,3 @@ SCRIPTED(d36_uuids_are_texts_of_one_form)
                                        "'0f1e2d3c-4b5a-7697-8887-a6b5c4d3e2f1'*"),
                      1);
 }
-
-#endif

@@ -3,13 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_ODBC
-
 #include "contract/odbc_fixture.h"
 #include "pawl/base.h"
 #include "pawl/pawl.h"
+#include "support/tests.h"
 #include "support/thread.h"
 
 #define SKIPPED 77
@@ -384,5 +381,3 @@ int main(void)
     }
     return tests_run(NULL, NULL);
 }
-
-#endif

@@ -4,10 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -589,5 +587,3 @@ SCRIPTED(the_driver_names_a_statement_without_an_answer)
                     "* missing select nobody", "* disconnect *");
     assert_int_equal(remove(p->log), 0);
 }
-
-#endif

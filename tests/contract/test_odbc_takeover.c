@@ -3,10 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
 #define SCRIPTED(function) TESTS(function, scripted *p, SCRIPTED_TEST(#function, function, "mssql"))
 
@@ -83,5 +81,3 @@ SCRIPTED(e29_the_second_wait_has_what_is_left)
     assert_true(scripted_count(p, "1 cancel *") >= 1);
     assert_int_equal(second_wait(p), 0);
 }
-
-#endif

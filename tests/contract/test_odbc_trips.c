@@ -4,10 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_ODBC
 #include "contract/odbc_scripted.h"
+#include "support/tests.h"
 
 #define SCRIPTED_ROW(test, dialect) SCRIPTED_TEST(#test " (" dialect ")", test, dialect)
 #define SCRIPTED(test, dialect) TESTS(test, scripted *p, SCRIPTED_ROW(test, dialect))
@@ -306,5 +304,3 @@ SCRIPTED(runs_that_alternate_have_few_texts, "oracle")
     assert_in_range(found.count, 4, 8);
     free_texts(&found);
 }
-
-#endif

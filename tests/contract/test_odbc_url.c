@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/store.h"
-#ifdef PAWL_HAVE_ODBC
 #include "store/odbc/request.h"
 #include "store/odbc/url.h"
 #include "store/odbc/wide.h"
@@ -328,4 +327,3 @@ int main(void)
 {
     return tests_run(load, NULL);
 }
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_trouble.h"
+#include "support/tests.h"
 
 #define ALONE 16 /* one claim in so many goes alone */
 
@@ -403,5 +400,3 @@ ON_TROUBLE(e15_some_claims_go_alone, fixture *p)
     ok(p, settle_one(p, t.worker, "orders", rows.items[0].seq));
     assert_false(has_rows(t.worker));
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_trouble.h"
+#include "support/tests.h"
 
 /* The row was locked when it was loaded, by the transaction that holds the claims. Another
  * connection would wait for it until the deadline. */
@@ -341,5 +338,3 @@ ON_TROUBLE(of_a_set_what_is_there_is_refused, fixture *p)
     assert_int_equal(refused.items[0].group, 1);
     assert_int_equal(raw_number(p->pg, "select sum(\"Position\") from pawl_checkpoints"), 17);
 }
-
-#endif

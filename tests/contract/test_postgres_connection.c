@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_trouble.h"
+#include "support/tests.h"
 
 #include <sys/wait.h>
 
@@ -403,5 +400,3 @@ ON_TROUBLE(a_child_leaves_the_parents_session_alone, fixture *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 0); /* the table is there */
     assert_int_equal(pid_of(store), pid);
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_fixture.h"
+#include "support/tests.h"
 
 #include "contract/findings.h"
 
@@ -268,5 +265,3 @@ ON_FIXTURE(a_schema_with_an_apostrophe, fixture *p)
     test_now(store);
     raw_run(p->pg, test_text("drop schema \"%s'\" cascade", p->schema));
 }
-
-#endif

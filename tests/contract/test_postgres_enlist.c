@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_sleep.h"
+#include "support/tests.h"
 
 #include "pawl/pawl.h"
 
@@ -474,5 +471,3 @@ ON_FIXTURE(a_sleeper_wakes_at_the_commit_and_not_before, fixture *p)
     assert_int_equal(claim_some(p, worker, "orders", NOW, 9).count, 1);
     PQfinish(other);
 }
-
-#endif

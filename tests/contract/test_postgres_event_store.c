@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_trouble.h"
+#include "support/tests.h"
 
 /* ---- Short forms ---------------------------------------------------------- */
 
@@ -404,5 +401,3 @@ ON_FIXTURE(a_refused_group_sets_no_claim_free, fixture *p)
                     "\"Version\") from pawl_events",
                     "whole@1 whole@2");
 }
-
-#endif

@@ -5,12 +5,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_fixture.h"
 #include "store/postgres/postgres.h"
+#include "support/tests.h"
 
 #define PAUSE_MS 60000
 
@@ -146,5 +143,3 @@ TEST(rows_that_were_passed_over_are_gone_back_to)
         front.horizon.from = 50;
     }
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_trouble.h"
+#include "support/tests.h"
 
 /* ---- The handler's own SQL ---------------------------------------------- */
 
@@ -440,5 +437,3 @@ ON_TROUBLE(an_altered_table_is_planned_anew, fixture *p)
     row = load_saga(p, store, &order_table, PAWL_SAGA_BY_ID, id);
     assert_int_equal(row.version, 1);
 }
-
-#endif

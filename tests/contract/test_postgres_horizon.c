@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_trouble.h"
+#include "support/tests.h"
 
 #define MANY 5000
 
@@ -293,5 +290,3 @@ ON_FIXTURE(a_transaction_is_numbered_before_its_rows, fixture *p)
     check_rows_of(p, "one");
     expect_refused(p->pg, "insert into one values (1)", "P0001", "no number");
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_trouble.h"
+#include "support/tests.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -161,5 +158,3 @@ ON_TROUBLE(hosts_that_the_url_does_not_name_are_tried_too, fixture *p)
     unsetenv("PGCONNECT_TIMEOUT");
     hosts_close(&h);
 }
-
-#endif

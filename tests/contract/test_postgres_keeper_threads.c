@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_share.h"
+#include "support/tests.h"
 
 /* The keeper's calls to come may take as long as all that must come. */
 static void be_patient(pawl_store *store)
@@ -312,5 +309,3 @@ SHARED(a_pooler_that_is_gone_again_is_forgotten, fixture *p)
     test_end();
     proxy_close(between);
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_trouble.h"
+#include "support/tests.h"
 
 #define LEASE PAWL_SECONDS(11)
 
@@ -362,5 +359,3 @@ ON_TROUBLE(a_leader_that_closes_leaves_no_lease, fixture *p)
     ok(p, pawl_store_worker_close(it.first, NOW, &p->error));
     assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 0);
 }
-
-#endif

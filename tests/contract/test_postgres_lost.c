@@ -3,13 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/lost_answers.h"
 #include "contract/postgres_trouble.h"
 #include "support/fault_strides.h"
+#include "support/tests.h"
 
 #ifdef PAWL_SANITIZED
 #define PART 3
@@ -65,5 +62,3 @@ ON_TROUBLE(o32_what_is_told_is_what_is_there_behind_a_pooler, fixture *p)
         skip();
     expect_all_told(p, &way, url);
 }
-
-#endif

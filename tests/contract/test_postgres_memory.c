@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_trouble.h"
 #include "support/fault_memory.h"
+#include "support/tests.h"
 
 #define FAULTS_MAX 2000 /* no scenario has as many allocations */
 
@@ -349,5 +346,3 @@ int main(void)
     fault_memory_install();
     return tests_run(NULL, NULL);
 }
-
-#endif

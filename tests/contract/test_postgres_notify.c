@@ -2,11 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_sleep.h"
+#include "support/tests.h"
 
 /* ---- Counting notifications ---------------------------------------------------- */
 
@@ -230,5 +227,3 @@ ON_FIXTURE(a_claim_behind_a_notify_that_fails_at_its_end, fixture *p)
     expect_queued(p, store, 0);
     assert_int_equal(claim_some(p, worker, "billing", NOW, 10).count, 1);
 }
-
-#endif

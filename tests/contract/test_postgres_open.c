@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_trouble.h"
+#include "support/tests.h"
 
 #define SECRET "Se-kret" /* in every URL that is refused; in no text */
 
@@ -221,5 +218,3 @@ ON_TROUBLE(a_pooler_is_noticed_by_its_process, fixture *p)
     use_both(p, url);
     proxy_close(between);
 }
-
-#endif

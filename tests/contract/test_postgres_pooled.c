@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_sleep.h"
+#include "support/tests.h"
 
 /* ---- Behind a pooler ------------------------------------------------------------ */
 
@@ -219,5 +216,3 @@ ON_FIXTURE(a_pooled_handler_has_the_plans_of_the_server, fixture *p)
     expect_setting(store, "plan_cache_mode", "auto");
     expect_setting(store, "idle_in_transaction_session_timeout", "2min");
 }
-
-#endif

@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/own_server.h"
 #include "contract/postgres_trouble.h"
+#include "support/tests.h"
 
 #define SECRET "Se-kret"
 
@@ -261,5 +258,3 @@ int main(void)
     own_server_end();
     return result;
 }
-
-#endif

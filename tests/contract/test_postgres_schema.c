@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/at_once.h"
 #include "contract/postgres_fixture.h"
+#include "support/tests.h"
 
 /* A table of two correlation columns whose name is no plain word. */
 static const pawl_saga_table odd_table = {
@@ -531,5 +528,3 @@ ON_FIXTURE(a_role_that_quotes_all_names_behind_a_pooler, fixture *p)
 {
     expect_unquoted(p, "&pooler=transaction");
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_fixture.h"
+#include "support/tests.h"
 
 ON_FIXTURE(a_message_sent_with_sql_is_claimed, fixture *p)
 {
@@ -144,5 +141,3 @@ ON_FIXTURE(sending_wakes_who_listens, fixture *p)
     PQfreemem(notify);
     PQfinish(other);
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_share.h"
+#include "support/tests.h"
 
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -103,5 +100,3 @@ SHARED(a_child_has_sessions_of_its_own, fixture *p)
     assert_int_equal(lent_pid(handles[1]), lent);
     assert_int_equal(keeper_pid(p), pid);
 }
-
-#endif

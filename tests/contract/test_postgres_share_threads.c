@@ -2,11 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_share.h"
+#include "support/tests.h"
 #include "support/thread.h"
 
 #include <sys/wait.h>
@@ -317,5 +314,3 @@ SHARED(a_number_of_sessions_has_bounds, fixture *p)
     snprintf(url, sizeof url, "%s&sessions=2&pooler=transaction", p->url);
     refuses(p, open_with(p, url, NULL, 0, &store), PAWL_ECONFIG, "leave sessions out of the URL");
 }
-
-#endif

@@ -4,12 +4,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_trouble.h"
 #include "store/postgres/postgres.h"
+#include "support/tests.h"
 
 #include <dlfcn.h>
 
@@ -273,5 +270,3 @@ ON_TROUBLE(a_client_that_is_gone_is_noticed, fixture *p)
     PQclear(shown);
     assert_int_equal(PQenterPipelineMode(pg), 1);
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_fixture.h"
+#include "support/tests.h"
 
 #include <sys/wait.h>
 
@@ -300,5 +297,3 @@ ON_FIXTURE(a_timeout_that_came_since_the_claim_ends_a_wait, fixture *p)
             assert_true(clock_ms() - begun >= 300);
     }
 }
-
-#endif

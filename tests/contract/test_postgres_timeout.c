@@ -3,13 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_fixture.h"
 #include "store/postgres/postgres.h"
 #include "support/fault_memory.h"
+#include "support/tests.h"
 
 #define LEASE PAWL_MINUTES(5)
 #define FAR PAWL_DAYS(30)
@@ -456,5 +453,3 @@ int main(void)
     fault_memory_install();
     return tests_run(NULL, NULL);
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_trouble.h"
+#include "support/tests.h"
 
 #define FIRST "01000000-0000-0000-0000-000000000001" /* uuid_of(1) */
 #define SECOND "01000000-0000-0000-0000-000000000002"
@@ -494,5 +491,3 @@ ON_TROUBLE(an_enlist_keeps_to_its_deadline, fixture *p)
     assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 0);
     PQfinish(pg);
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_fixture.h"
+#include "support/tests.h"
 
 #define OWN_DIFFERENCES                                 \
     "table pawl_dead: a replica identity is missing\n", \
@@ -248,5 +245,3 @@ ON_FIXTURE(d34_a_plan_upgrades, fixture *p)
     plan_is_run(p, "-- table pawl_schema: expected version 5, found 1\n");
     expect_delivered(p);
 }
-
-#endif

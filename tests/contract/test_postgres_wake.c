@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_sleep.h"
+#include "support/tests.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -296,5 +293,3 @@ ON_FIXTURE(what_the_dead_had_is_taken_over, fixture *p)
     assert_int_equal(message_count, 1);
     assert_int_equal(timeout_count, 1);
 }
-
-#endif

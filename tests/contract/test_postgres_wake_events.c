@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_POSTGRES
-
 #include "contract/postgres_sleep.h"
+#include "support/tests.h"
 
 /* ---- Events ---------------------------------------------------------------------- */
 
@@ -143,5 +140,3 @@ ON_FIXTURE(positions_are_given_where_notify_fails_at_its_end, fixture *p)
     assert_non_null(strstr(h.last, "gate_is_full"));
     expect_events(p, reader, 0, 2);
 }
-
-#endif

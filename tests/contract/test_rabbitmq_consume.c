@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_RABBITMQ
-
 #include "contract/rabbitmq_fixture.h"
+#include "support/tests.h"
 
 #include "pawl/inbound.h"
 
@@ -252,5 +249,3 @@ int main(void)
     broker_close(&server);
     return failed;
 }
-
-#endif

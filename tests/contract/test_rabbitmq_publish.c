@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_RABBITMQ
-
 #include "contract/rabbitmq_fixture.h"
+#include "support/tests.h"
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -428,5 +425,3 @@ int main(void)
     broker_close(&server);
     return failed;
 }
-
-#endif

@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_RABBITMQ
-
 #include "contract/own_server.h"
 #include "contract/rabbitmq_fixture.h"
+#include "support/tests.h"
 
 #include <signal.h>
 #include <time.h>
@@ -182,5 +179,3 @@ int main(void)
     own_server_end();
     return failed;
 }
-
-#endif

@@ -6,11 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_SQLITE
-
 #include "contract/sqlite_fixture.h"
+#include "support/tests.h"
 
 #define LARGE ((size_t)3 << 20) /* of the body; nothing else asks for as much at once */
 
@@ -129,5 +126,3 @@ ON_FIXTURE(a_row_that_changes_in_the_middle_is_claimed_as_it_is, fixture *p)
     expect_code(p, settle_one(p, b, "orders", again.seq), PAWL_EGONE);
     ok(p, settle_one(p, a, "orders", again.seq));
 }
-
-#endif

@@ -4,11 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_SQLITE
-
 #include "contract/sqlite_fixture.h"
+#include "support/tests.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -306,5 +303,3 @@ ON_FIXTURE(test_refuses, fixture *p)
     refuses(p, open_as(p, url, PAWL_OPEN_CREATE, order_tables, 1, &store), PAWL_ECONFIG,
             "log_mb is '0', may be 1 to 65536");
 }
-
-#endif

@@ -2,11 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_SQLITE
-
 #include "contract/sqlite_fixture.h"
+#include "support/tests.h"
 
 #include "contract/findings.h"
 
@@ -171,5 +168,3 @@ ON_FIXTURE(a_file_that_is_damaged, fixture *p)
     rows = diagnose_as(p, store, (pawl_diagnosis){.is_thorough = true});
     expect_finding(&rows, "file", PAWL_FINDING_FAIL, "", ".recover");
 }
-
-#endif

@@ -4,11 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_SQLITE
-
 #include "contract/sqlite_fixture.h"
+#include "support/tests.h"
 
 #include <errno.h>
 
@@ -275,5 +272,3 @@ ON_FIXTURE(a_lease_whose_epoch_cannot_be_raised_is_damaged, fixture *p)
     }
     sqlite3_close(db);
 }
-
-#endif

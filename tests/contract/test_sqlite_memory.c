@@ -4,11 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_SQLITE
-
 #include "contract/sqlite_fixture.h"
+#include "support/tests.h"
 
 /* ---- SQLite's allocator ----------------------------------------------------- */
 
@@ -375,5 +372,3 @@ int main(void)
     replace_files();
     return tests_run(NULL, NULL);
 }
-
-#endif

@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_SQLITE
-
 #include "contract/sqlite_fixture.h"
 #include "store/sqlite/sqlite.h"
+#include "support/tests.h"
 
 #include "pawl/pawl.h"
 
@@ -397,5 +394,3 @@ ON_FIXTURE(a_path_that_begins_as_a_uri_is_a_path, fixture *p)
         (void)unlink(names[i]);
     assert_int_equal(chdir(before), 0);
 }
-
-#endif

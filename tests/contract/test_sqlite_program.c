@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_SQLITE
-
 #include "contract/sqlite_fixture.h"
 #include "store/sql/operations.h"
+#include "support/tests.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -585,5 +582,3 @@ ON_FIXTURE(a_wait_that_nothing_ends_lasts_its_time, fixture *p)
     assert_true((end.tv_sec - begin.tv_sec) * 1000000 + (end.tv_nsec - begin.tv_nsec) / 1000 >=
                 duration);
 }
-
-#endif

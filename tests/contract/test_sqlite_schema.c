@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_SQLITE
-
 #include "contract/at_once.h"
 #include "contract/sqlite_fixture.h"
+#include "support/tests.h"
 
 #define LINES_SIZE 60000
 
@@ -515,5 +512,3 @@ ON_FIXTURE(d34_a_prefix_is_looked_at_first, fixture *p)
                 PAWL_ECONFIG);
     assert_int_not_equal(access(p->path, F_OK), 0);
 }
-
-#endif

@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_SQLITE
-
 #include "contract/sqlite_fixture.h"
 #include "support/fault_memory.h"
+#include "support/tests.h"
 
 #include <sys/wait.h>
 
@@ -209,5 +206,3 @@ ON_FIXTURE(e34_marks_that_cannot_be_read_are_no_end_of_marks, fixture *p)
     assert_int_equal(result.code, PAWL_OK);
     assert_int_equal(result.count, 1);
 }
-
-#endif

@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_SQLITE
-
 #include "contract/sqlite_fixture.h"
+#include "support/tests.h"
 
 /* ---- Statements --------------------------------------------------------- */
 
@@ -564,5 +561,3 @@ ON_FIXTURE(s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction, fix
     assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 0);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
-
-#endif

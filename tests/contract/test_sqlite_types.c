@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_SQLITE
-
 #include "contract/sqlite_fixture.h"
+#include "support/tests.h"
 
 /* D39: each type of a correlation, and the letters of a uuid in lower case. */
 ON_FIXTURE(d39_each_type_is_stored_as_it_is_said, fixture *p)
@@ -106,5 +103,3 @@ ON_FIXTURE(a26_later_operations_define_nothing, fixture *p)
     test_now(store);
     sqlite3_reset_auto_extension();
 }
-
-#endif

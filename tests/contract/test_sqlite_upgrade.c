@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_SQLITE
-
 #include "contract/sqlite_fixture.h"
+#include "support/tests.h"
 
 #include "contract/upgrade_5.h"
 
@@ -149,5 +146,3 @@ ON_FIXTURE(the_last_version_is_upgraded, fixture *p)
     expect_old_worker(p);
     expect_delivered(p);
 }
-
-#endif

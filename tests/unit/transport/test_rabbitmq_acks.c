@@ -4,9 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/tests.h"
-
-#ifdef PAWL_HAVE_RABBITMQ
-
 #include "transport/rabbitmq/acks.h"
 
 #define DELIVERIES 400
@@ -149,5 +146,3 @@ TEST(e27_in_any_order_each_is_acknowledged_once)
     }
     pawl__acks_free(&acks);
 }
-
-#endif

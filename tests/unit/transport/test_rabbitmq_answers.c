@@ -4,9 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "support/tests.h"
-
-#ifdef PAWL_HAVE_RABBITMQ
-
 #include "test_rabbitmq_sample.h"
 
 #include "pawl/inbound.h"
@@ -356,5 +353,3 @@ TEST(e29_a_reader_that_stops_tries_no_further_host)
         close(mute[i].listener);
     }
 }
-
-#endif

@@ -3,12 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "pawl/pawl.h"
 #include "support/fault_memory.h"
 #include "support/tests.h"
-
-#ifdef PAWL_HAVE_RABBITMQ
-
-#include "pawl/pawl.h"
 #include "transport/rabbitmq/envelope.h"
 
 #define NOW INT64_C(1767258000123456) /* 2026-01-01T09:00:00.123456Z */
@@ -338,5 +335,3 @@ TEST(every_allocation_fails_in_turn)
 }
 
 void (*const tests_first)(void) = fault_memory_install;
-
-#endif

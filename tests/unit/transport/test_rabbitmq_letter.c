@@ -3,11 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_RABBITMQ
-
 #include "pawl/pawl.h"
+#include "support/tests.h"
 #include "transport/rabbitmq/envelope.h"
 
 #include <math.h>
@@ -346,5 +343,3 @@ TEST(a_time_to_be_processed_becomes_its_end)
         expires(&m, "");
     }
 }
-
-#endif

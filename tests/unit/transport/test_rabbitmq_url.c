@@ -2,11 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/tests.h"
-
-#ifdef PAWL_HAVE_RABBITMQ
-
 #include "pawl/driver.h"
+#include "support/tests.h"
 #include "transport/rabbitmq/url.h"
 
 static void read_for(pawl__rabbitmq_use use, pawl__rabbitmq_url *url, const char *text)
@@ -218,5 +215,3 @@ TEST(options_are_for_one_way_alone)
     refuse_for(PAWL__RABBITMQ_INTAKE, "amqp://broker?without-id=maybe", PAWL_ECONFIG,
                "handle or dead");
 }
-
-#endif
