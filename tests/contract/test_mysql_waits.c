@@ -161,10 +161,9 @@ ON_BOTH(o4_an_event_that_a_waiting_set_builds_on_has_its_position_before_it, fix
     pawl_event_append events[STREAMS];
     char              names[STREAMS][20];
     apply(p);
-    pawl_store  *store  = open_worker(p, false);
-    pawl_store  *second = open_worker(p, false);
-    MYSQL       *other  = raw_connect(p, p->database);
-    pawl_changes set    = append_of(events, STREAMS);
+    pawl_store  *store = open_worker(p, false), *second = open_worker(p, false);
+    MYSQL       *other = raw_connect(p, p->database);
+    pawl_changes set   = append_of(events, STREAMS);
     for (unsigned i = 0; i < STREAMS; i++) {
         snprintf(names[i], sizeof names[i], "Account/%u", i);
         events[i] = event_of(names[i], i + 1 < STREAMS ? 1 : 2, true);

@@ -36,8 +36,7 @@ ON_TROUBLE(an_idle_handle_connects_again, fixture *p)
 /* Nothing is lost: what was held is free at once, and this handle is told. */
 ON_TROUBLE(claims_end_with_the_back_end, fixture *p)
 {
-    pawl_store       *store = open_store(p, p->url);
-    pawl_store       *other = open_store(p, p->url);
+    pawl_store       *store = open_store(p, p->url), *other = open_store(p, p->url);
     pawl_worker_info *workers;
     size_t            count = 0;
     ok(p, send_one(p, store, "orders", "m-1"));

@@ -341,8 +341,7 @@ static void expect_waking(fixture *p, pawl_store *sleeper, pawl_store *sender, c
 
 ON_TROUBLE(a_handle_is_woken_after_a_hold_too, fixture *p)
 {
-    pawl_store *store  = open_store(p, p->url);
-    pawl_store *sender = open_store(p, p->url);
+    pawl_store *store = open_store(p, p->url), *sender = open_store(p, p->url);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
     expect_waking(p, store, sender, "m-1");
     ok(p, pawl_store_handler_transaction_begin(store, &p->error));
@@ -362,8 +361,7 @@ ON_TROUBLE(a_handle_is_woken_after_a_hold_too, fixture *p)
 /* The second connection carries a change set that settles no claim: its rows are there at once. */
 ON_TROUBLE(a_send_that_does_not_wait_keeps_the_claims, fixture *p)
 {
-    pawl_store *store = open_store(p, p->url);
-    pawl_store *other = open_store(p, p->url);
+    pawl_store *store = open_store(p, p->url), *other = open_store(p, p->url);
     ok(p, send_one(p, store, "orders", "m-1"));
     pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
     wait_for_sessions(p, 2);
@@ -378,8 +376,7 @@ ON_TROUBLE(a_send_that_does_not_wait_keeps_the_claims, fixture *p)
 
 ON_TROUBLE(refused_groups_stay_claimed, fixture *p)
 {
-    pawl_store       *store     = open_store(p, p->url);
-    pawl_store       *other     = open_store(p, p->url);
+    pawl_store       *store = open_store(p, p->url), *other = open_store(p, p->url);
     pawl_inbox_entry  marks[2]  = {{.endpoint = TEXT("orders"), .message_id = TEXT("m-1")},
                                    {.endpoint = TEXT("orders"), .message_id = TEXT("m-1")}};
     pawl_queue_settle settles[] = {{.queue = TEXT("orders"), .unit = 0, .group = 0},

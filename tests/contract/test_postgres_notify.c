@@ -126,8 +126,7 @@ static pawl_code claim_outbox(fixture *p, pawl_store *store, pawl_outbox_rows *r
 /* A handle sleeps for what it claimed from; one that claimed nothing for nothing. */
 ON_FIXTURE(each_sleeps_for_what_it_claims, fixture *p)
 {
-    pawl_store      *store  = open_store(p, p->url);
-    pawl_store      *idle   = open_store(p, p->url);
+    pawl_store      *store = open_store(p, p->url), *idle = open_store(p, p->url);
     pawl_store      *runner = open_store(p, p->url);
     PGconn          *ear    = raw_open(p->schema);
     pawl_outbox_rows rows;

@@ -61,9 +61,8 @@ static int64_t keep_hand(fixture *p)
 /* Oldest first, as they are made: the hand follows them, for any worker. */
 ON_FIXTURE(the_hand_follows_the_oldest, fixture *p)
 {
-    bool        more   = false;
-    pawl_store *first  = open_store(p, p->url);
-    pawl_store *second = open_store(p, p->url);
+    bool        more  = false;
+    pawl_store *first = open_store(p, p->url), *second = open_store(p, p->url);
     add_marks(p, 15000, 90);
     add_marks(p, 15000, 30);
     assert_int_equal(sweep_once(p, first, a_minute_old, &more), 2000);
@@ -241,8 +240,7 @@ static pawl_next_due next_of(fixture *p, pawl_store *store)
  * lock behind. */
 ON_FIXTURE(rows_in_hand_are_not_due, fixture *p)
 {
-    pawl_store *first  = open_store(p, p->url);
-    pawl_store *second = open_store(p, p->url);
+    pawl_store *first = open_store(p, p->url), *second = open_store(p, p->url);
     raw_run(p->pg, "select pawl_send('orders', 'ping', '', due => timestamptz "
                    "'2026-01-01 00:00:00Z' + interval '1 second' * n) "
                    "from generate_series(1, 3) as n");

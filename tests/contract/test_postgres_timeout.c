@@ -151,8 +151,7 @@ ON_FIXTURE(odd_due_times_are_marked, fixture *p)
 
 ON_FIXTURE(a_worker_that_closes_frees_its_own, fixture *p)
 {
-    pawl_store *first  = open_store(p, p->url);
-    pawl_store *second = open_store(p, p->url);
+    pawl_store *first = open_store(p, p->url), *second = open_store(p, p->url);
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(9), 5);
     assert_int_equal(claim(p, first, claim_of("orders", NOW, 2, 70)).count, 2);
     assert_int_equal(claim(p, second, claim_of("orders", NOW, 3, 71)).count, 3);
@@ -199,8 +198,7 @@ static void lease_to(fixture *p, const char *worker)
  * seen again since died anew. */
 ON_FIXTURE(a_death_frees_once, fixture *p)
 {
-    pawl_store *first  = open_store(p, p->url);
-    pawl_store *second = open_store(p, p->url);
+    pawl_store *first = open_store(p, p->url), *second = open_store(p, p->url);
     char        dead[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(first->worker.uuid, dead);
     add_timeouts(p, "orders", NOW, 1);
@@ -231,8 +229,7 @@ ON_FIXTURE(a_death_frees_once, fixture *p)
  * leaves what it has. */
 ON_FIXTURE(reaping_does_not_guess, fixture *p)
 {
-    pawl_store *first  = open_store(p, p->url);
-    pawl_store *second = open_store(p, p->url);
+    pawl_store *first = open_store(p, p->url), *second = open_store(p, p->url);
     add_timeouts(p, "orders", NOW, 1);
     assert_int_equal(claim(p, first, claim_of("orders", NOW, 9, 70)).count, 1);
     die(p, first);
@@ -246,14 +243,13 @@ ON_FIXTURE(reaping_does_not_guess, fixture *p)
 /* A sweep ends a worker that nobody had freed, too. */
 ON_FIXTURE(a_swept_worker_frees, fixture *p)
 {
-    pawl_store *first  = open_store(p, p->url);
-    pawl_store *second = open_store(p, p->url);
-    pawl_sweep  sweep  = {.inbox_before   = PAWL_TIME_MIN,
-                          .outbox_before  = PAWL_TIME_MIN,
-                          .workers_before = NOW + 1,
-                          .count_max      = 10};
-    int64_t     count  = 0;
-    bool        more   = false;
+    pawl_store *first = open_store(p, p->url), *second = open_store(p, p->url);
+    pawl_sweep  sweep = {.inbox_before   = PAWL_TIME_MIN,
+                         .outbox_before  = PAWL_TIME_MIN,
+                         .workers_before = NOW + 1,
+                         .count_max      = 10};
+    int64_t     count = 0;
+    bool        more  = false;
     add_timeouts(p, "orders", NOW, 1);
     assert_int_equal(claim(p, first, claim_of("orders", NOW, 9, 70)).count, 1);
     die(p, first);

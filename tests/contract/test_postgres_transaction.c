@@ -132,8 +132,7 @@ static void try_states(fixture *p, pawl_store *store, pawl_store *other, bool is
 
 ON_TROUBLE(errors_leave_nothing_behind, fixture *p)
 {
-    pawl_store *store = open_store(p, p->url);
-    pawl_store *other = open_store(p, p->url);
+    pawl_store *store = open_store(p, p->url), *other = open_store(p, p->url);
     ok(p, send_one(p, store, "orders", "m-1"));
     raw_run(p->pg, "create function fail() returns trigger language plpgsql as "
                    "$$ begin raise exception 'made' using errcode = new.\"Type\", "

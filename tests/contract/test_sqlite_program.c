@@ -104,8 +104,7 @@ ON_FIXTURE(one_process_works_a_queue, fixture *p)
 ON_FIXTURE(handles_of_a_process_share_the_claims, fixture *p)
 {
     send_some(p, 3);
-    pawl_store     *a    = open_store(p, p->url);
-    pawl_store     *b    = open_store(p, p->url);
+    pawl_store     *a = open_store(p, p->url), *b = open_store(p, p->url);
     pawl_queue_rows rows = claim_some(p, a, "orders", 2);
     assert_int_equal(rows.count, 2);
     assert_int_equal(claim_some(p, b, "orders", 9).count, 1);
@@ -138,8 +137,7 @@ static pawl_store *take_over(fixture *p, const pawl_store *old)
 ON_FIXTURE(e29_a_queue_is_given_back_for_a_handle_that_was_taken_over, fixture *p)
 {
     send_some(p, 3);
-    pawl_store *lost  = open_store(p, p->url);
-    pawl_store *other = open_store(p, p->url);
+    pawl_store *lost = open_store(p, p->url), *other = open_store(p, p->url);
     assert_int_equal(claim_some(p, lost, "orders", 2).count, 2);
     assert_int_equal(claim_some(p, other, "orders", 9).count, 1);
     pawl_store *by = take_over(p, lost);

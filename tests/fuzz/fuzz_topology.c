@@ -54,7 +54,6 @@ static pawl_record_fn *record(maker *m)
 
 static pawl_code do_nothing(pawl_context *ctx, void *state, const void *message, size_t count)
 {
-    (void)ctx, (void)state, (void)message, (void)count;
     return PAWL_OK;
 }
 
@@ -123,7 +122,6 @@ static const pawl_saga *saga(maker *m)
 
 static void apply_nothing(sample *state, const order *event)
 {
-    (void)state, (void)event;
 }
 PAWL_APPLY(apply_nothing, sample, order);
 

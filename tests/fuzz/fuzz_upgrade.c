@@ -53,7 +53,6 @@ static pawl_scan_row row_of(fuzz_input *in)
 
 static void take_found(const pawl_upgrade_found *found, void *context)
 {
-    (void)context;
     FUZZ_CHECK(found->reason < PAWL_UPGRADE_REASON_COUNT && found->kind[0] != '\0');
     FUZZ_CHECK(found->text.size > 0);
 }

@@ -66,7 +66,6 @@ void client_retry_dead(void *argument)
     pawl_dead_query query = {.count_max = 1000};
     pawl_dead_rows  rows  = {.count = 0};
     pawl_code       code  = pawl_store_open("sim:", NULL, &store, &error);
-    (void)argument;
     if (code == PAWL_OK)
         code = pawl_store_dead_find(store, &query, arena, &rows, &error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {

@@ -225,7 +225,6 @@ static int x_truncate(sqlite3_file *file, sqlite3_int64 size)
 
 static int x_sync(sqlite3_file *file, int flags)
 {
-    (void)flags;
     if (tick())
         return SQLITE_IOERR_FSYNC;
     if (of(file)->entry != NULL)
@@ -282,7 +281,6 @@ static int x_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int fl
     disk_file *self = of(file);
     bool       is_kept =
         (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL)) != 0;
-    (void)vfs;
     self->base.pMethods = NULL;
     self->real          = (sqlite3_file *)(self + 1);
     self->entry         = is_kept && name != NULL ? entry_of(name) : NULL;
@@ -294,7 +292,6 @@ static int x_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int fl
 
 static int x_delete(sqlite3_vfs *vfs, const char *name, int syncs_folder)
 {
-    (void)vfs;
     if (tick())
         return SQLITE_IOERR_DELETE;
     forget(entry_of(name));
@@ -304,7 +301,6 @@ static int x_delete(sqlite3_vfs *vfs, const char *name, int syncs_folder)
 /* Once for each run, for the salts of logs. */
 static int x_random(sqlite3_vfs *vfs, int size, char *bytes)
 {
-    (void)vfs;
     memset(bytes, 1, (size_t)size);
     return size;
 }
@@ -385,7 +381,6 @@ void disk_recover(void)
 /* No program is built with SQLite: the URL is refused when it is opened. */
 const char *disk_begin(bool is_lax)
 {
-    (void)is_lax;
     return "sqlite:";
 }
 
@@ -395,7 +390,6 @@ void disk_end(void)
 
 void disk_cut_after(uint64_t operations)
 {
-    (void)operations;
 }
 
 bool disk_is_off(void)

@@ -52,7 +52,6 @@ static void *release(heap *block)
 static void *resize(void *memory, size_t size, void *context)
 {
     heap *old = memory != NULL ? (heap *)memory - 1 : NULL;
-    (void)context;
     if (size == 0)
         return release(old);
     size_t known = old != NULL ? old->size : 0;

@@ -189,8 +189,7 @@ static pawl_code sim_open(pawl_store *store, const char *url, const pawl_store_o
                           pawl_error *error)
 {
     sim_fault fault = SIM_FAULT_NONE;
-    (void)url;
-    pawl_code code = enter(store, fault_op_open, &fault, error);
+    pawl_code code  = enter(store, fault_op_open, &fault, error);
     if (code != PAWL_OK)
         return code;
     return leave(store, fault_op_open, fault, connect((sim_store *)store, options, error), error);
@@ -217,7 +216,6 @@ static void sim_close(pawl_store *store)
 static pawl_code sim_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
                             pawl_line_fn *line, void *context, pawl_error *error)
 {
-    (void)store;
     machine_enter();
     pawl_code code = pawl_store_schema(store_url, verb, spec, line, context, error);
     machine_leave();
@@ -491,14 +489,12 @@ HAND_ON(outbox_claim,
 static pawl_code sim_wait(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error)
 {
     struct pollfd end = {.fd = wake_fd, .events = POLLIN};
-    (void)store, (void)error;
     (void)machine_poll(&end, 1, microseconds);
     return PAWL_OK;
 }
 
 static void sim_interrupt(pawl_store *store)
 {
-    (void)store;
 }
 
 static pawl_code sim_ready(pawl_store *store, pawl_error *error)

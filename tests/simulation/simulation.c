@@ -109,7 +109,6 @@ const simulation_application *simulation_app(void)
 static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)
 {
-    (void)transport, (void)arena;
     for (size_t i = 0; i < count; i++) {
         machine_pause((int64_t)machine_draw((uint64_t)run.plan->settings.latency + 1));
         if (machine_now() < run.carrier_away)
@@ -447,7 +446,6 @@ static void compare(void)
 static void say(pawl_log_level level, const char *text, void *context)
 {
     static const char *const names[] = {"error", "warning", "info", "debug"};
-    (void)context;
     if (run.is_traced)
         fprintf(stderr, "%12.6f %-8s %s: %s\n", (double)(machine_now() - MACHINE_START) / 1e6,
                 machine_name(), names[level], text);
@@ -492,7 +490,6 @@ static void subscribe(void)
 
 static void see_commit(void *context, const pawl_changes *changes, const pawl_refusals *refused)
 {
-    (void)context;
     run.counts.commits++;
     for (size_t i = 0; refused != NULL && i < refused->count; i++) {
         run.counts.refused++;
@@ -506,7 +503,6 @@ static void see_commit(void *context, const pawl_changes *changes, const pawl_re
 
 static void see_claim(void *context, const pawl_queue_claim *claim, const pawl_queue_rows *rows)
 {
-    (void)context;
     if (app->claimed != NULL)
         app->claimed(claim, rows);
 }

@@ -105,9 +105,8 @@ int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*
                    void *argument)
 {
     uint64_t made = 0;
-    (void)attributes;
-    int code = machine_thread(run, argument, &made);
-    *handle  = (pthread_t)made;
+    int      code = machine_thread(run, argument, &made);
+    *handle       = (pthread_t)made;
     return code;
 }
 

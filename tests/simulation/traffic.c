@@ -349,14 +349,12 @@ PAWL_TIMEOUT_HANDLER(on_b, node);
 /* The answer of an entity says nothing that a saga waits for. */
 static pawl_code on_accepted(pawl_context *ctx, node *state, const pawl_accepted *answer)
 {
-    (void)ctx, (void)state, (void)answer;
     return PAWL_OK;
 }
 PAWL_HANDLER(on_accepted, node, pawl_accepted);
 
 static pawl_code on_rejected(pawl_context *ctx, node *state, const pawl_rejected *answer)
 {
-    (void)ctx, (void)state, (void)answer;
     return PAWL_OK;
 }
 PAWL_HANDLER(on_rejected, node, pawl_rejected);
@@ -372,7 +370,6 @@ PAWL_ENTITY_HANDLER(on_note, book, note);
 
 static void apply_noted(book *state, const noted *event)
 {
-    (void)event;
     state->count++;
 }
 PAWL_APPLY(apply_noted, book, noted);
@@ -382,7 +379,6 @@ PAWL_APPLY(apply_noted, book, noted);
 static pawl_code on_job(pawl_context *ctx, const duty *state, const job *message)
 {
     const sim_task *it = traffic_task(message->number);
-    (void)state;
     simulation_pause(it->duration);
     pawl_emit(ctx, PAWL_MESSAGE(begun, .number = message->number));
     for (size_t i = 0; i < it->child_count; i++)
@@ -406,14 +402,12 @@ PAWL_PROCESS_TIMEOUT_HANDLER(on_off, duty);
 
 static pawl_code on_job_accepted(pawl_context *ctx, const duty *state, const pawl_accepted *answer)
 {
-    (void)answer;
     return pawl_emit(ctx, PAWL_MESSAGE(heard, .number = state->number));
 }
 PAWL_PROCESS_HANDLER(on_job_accepted, duty, pawl_accepted);
 
 static pawl_code on_job_rejected(pawl_context *ctx, const duty *state, const pawl_rejected *answer)
 {
-    (void)answer;
     return pawl_emit(ctx, PAWL_MESSAGE(heard, .number = state->number));
 }
 PAWL_PROCESS_HANDLER(on_job_rejected, duty, pawl_rejected);
@@ -426,13 +420,11 @@ PAWL_APPLY(apply_begun, duty, begun);
 
 static void apply_heard(duty *state, const heard *event)
 {
-    (void)state, (void)event;
 }
 PAWL_APPLY(apply_heard, duty, heard);
 
 static void apply_over(duty *state, const over *event)
 {
-    (void)state, (void)event;
 }
 PAWL_APPLY(apply_over, duty, over);
 

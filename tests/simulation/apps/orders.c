@@ -172,7 +172,6 @@ static void compare(pawl_store *store, pawl_arena *arena)
 /* No message is given up because of the store. */
 static void configure(const char *endpoint, pawl_endpoint_options *options)
 {
-    (void)endpoint;
     options->delayed_retries = 50;
     options->retry_delay     = PAWL_SECONDS(1);
 }

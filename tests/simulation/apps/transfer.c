@@ -176,7 +176,6 @@ static void compare(pawl_store *store, pawl_arena *arena)
     pawl_error     error = PAWL_ERROR_INIT;
     transfer_found found;
     transfer_plan  asked = bank.plan;
-    (void)arena;
     asked.account_count  = (size_t)count_accounts();
     asked.transfer_count = (size_t)(bank.drawn - count_accounts());
     asked.cents          = 0;
@@ -192,7 +191,6 @@ static void compare(pawl_store *store, pawl_arena *arena)
 
 static void configure(const char *endpoint, pawl_endpoint_options *options)
 {
-    (void)endpoint;
     options->routes          = transfer_routes;
     options->user            = (void *)(uintptr_t)&settings;
     options->ordered         = NULL;

@@ -213,8 +213,7 @@ ON_ALL_STORES(e13_the_receiver_handles_a_message, const char *url)
     pawl_endpoint        *receiver = open_endpoint(it, "notice", NULL);
     foreign_insert_for(it, "bell", 1, 60);
     world_go(it, PAWL_SECONDS(60));
-    drain(receiver);
-    assert_string_equal(seen.text, "remind(Parcel) ");
+    LOG_AFTER(drain(receiver), seen, "remind(Parcel) ");
     assert_int_equal(world_dead(it).count, 0);
     pawl_endpoint_destroy(receiver);
 }
@@ -276,8 +275,7 @@ ON_ALL_STORES(e13_one_for_an_endpoint_of_the_store_is_left_to_it, const char *ur
     assert_int_equal(world_timeouts(it).count, 1);
     assert_int_equal(world_queue(it, "house").count, 0);
     other = open_endpoint(it, "house", NULL);
-    drain(other);
-    assert_string_equal(seen.text, "ping(1) ring(l) ");
+    LOG_AFTER(drain(other), seen, "ping(1) ring(l) ");
     assert_int_equal(world_timeouts(it).count, 0);
     pawl_endpoint_destroy(other);
 }

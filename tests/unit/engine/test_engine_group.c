@@ -476,6 +476,5 @@ ON_ALL_STORES(the_gate_is_read_for_all_commits_of_a_step, const char *url)
     post_bulk(it, 50);
     post_left(it, "a", "");
     meddle = move_a_once;
-    world_step(it);
-    assert_string_equal(seen.text, "left(a) left(a) bulk50 ");
+    LOG_AFTER(world_step(it), seen, "left(a) left(a) bulk50 ");
 }

@@ -263,8 +263,7 @@ ON_ALL_STORES(a_shortage_makes_batches_smaller, const char *url)
     shortage.burden_max = 3;
     for (size_t i = 0; i < 8; i++)
         post_numbered(it, "m", i, "large");
-    step_on(it, 6, &steps);
-    assert_string_equal(steps.text, "0 0 2 2 2 2 ");
+    LOG_AFTER(step_on(it, 6, &steps), steps, "0 0 2 2 2 2 ");
     assert_true(shortage.met > 0);
     assert_int_equal(world_queue(it, "mill").count, 0);
     assert_int_equal(world_queue(it, "out").count, 8);
@@ -276,16 +275,13 @@ ON_ALL_STORES(a_shortage_makes_batches_smaller, const char *url)
     for (size_t i = 8; i < 30; i++)
         post_numbered(it, "m", i, "");
     pawl_clock_set(it->machine, WORLD_START + PAWL_MINUTES(1) - 1);
-    step_on(it, 2, &steps);
-    assert_string_equal(steps.text, "2 2 ");
+    LOG_AFTER(step_on(it, 2, &steps), steps, "2 2 ");
     pawl_clock_set(it->machine, WORLD_START + PAWL_MINUTES(1));
-    step_on(it, 4, &steps);
-    assert_string_equal(steps.text, "2 4 8 4 ");
+    LOG_AFTER(step_on(it, 4, &steps), steps, "2 4 8 4 ");
     /* And what a handler says now has nothing to do with it. */
     post_work(it, "bad", "handler");
     post_work(it, "good", "");
-    step_on(it, 1, &steps);
-    assert_string_equal(steps.text, "1 ");
+    LOG_AFTER(step_on(it, 1, &steps), steps, "1 ");
 }
 
 static int claims_left; /* so many fail */

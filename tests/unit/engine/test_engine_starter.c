@@ -142,10 +142,8 @@ ON_ALL_STORES_IN_TIME(e3_waits_as_long_as_its_starter_is_retried, const char *ur
     post_enter(it, "e", "r"); /* in the batch in which the starter fails first */
     world_drain(it);
     post_enter(it, "f", "r");
-    pass(it, 2);
-    assert_string_equal(seen.text, "open ");
-    pass(it, 80);
-    assert_string_equal(seen.text, "open open open open enter enter ");
+    LOG_AFTER(pass(it, 2), seen, "open ");
+    LOG_AFTER(pass(it, 80), seen, "open open open open enter enter ");
     assert_true(world_is_marked(it, "e") && world_is_marked(it, "f"));
     world_json_equal(it, world_saga_text(it, "Room", "r", NULL),
                      "{\"name\":\"r\",\"number\":1,\"guests\":2}");
@@ -158,10 +156,8 @@ ON_ALL_STORES_IN_TIME(e3_a_starter_of_a_derived_type_is_waited_for, const char *
     world_post(it, NULL, PAWL_MESSAGE(open_suite, .name = PAWL_TEXT("r"), .number = 1));
     world_drain(it);
     post_enter(it, "e", "r");
-    pass(it, 2);
-    assert_string_equal(seen.text, "open ");
-    pass(it, 12);
-    assert_string_equal(seen.text, "open open enter ");
+    LOG_AFTER(pass(it, 2), seen, "open ");
+    LOG_AFTER(pass(it, 12), seen, "open open enter ");
 }
 
 /* Waiting costs a look for each delivery of the starter, not one for each second. */
@@ -207,8 +203,7 @@ ON_ALL_STORES_IN_TIME(e3_waits_for_a_starter_in_other_hands, const char *url)
     world_drain(it);
     assert_false(world_is_marked(it, "e"));
     world_give_back(it, "house", &claimed, PAWL_QUEUE_RELEASE);
-    pass(it, 1);
-    assert_string_equal(seen.text, "open open enter ");
+    LOG_AFTER(pass(it, 1), seen, "open open enter ");
 }
 
 ON_ALL_STORES_IN_TIME(e3_waits_by_the_transitional_value, const char *url)
@@ -222,8 +217,7 @@ ON_ALL_STORES_IN_TIME(e3_waits_by_the_transitional_value, const char *url)
     world_post(it, "n", PAWL_MESSAGE(enter_room, .number = 8));
     world_drain(it);
     assert_true(world_is_marked(it, "n"));
-    pass(it, 12);
-    assert_string_equal(seen.text, "open open enter ");
+    LOG_AFTER(pass(it, 12), seen, "open open enter ");
 }
 
 ON_ALL_STORES_IN_TIME(e3_a_process_is_waited_for_too, const char *url)
@@ -236,8 +230,7 @@ ON_ALL_STORES_IN_TIME(e3_a_process_is_waited_for_too, const char *url)
     world_drain(it);
     assert_false(world_is_marked(it, "j"));
     assert_int_equal(world_dead(it).count, 1);
-    pass(it, 12);
-    assert_string_equal(seen.text, "begin begin join ");
+    LOG_AFTER(pass(it, 12), seen, "begin begin join ");
 }
 
 /* ---- It does not ----------------------------------------------------------------- */

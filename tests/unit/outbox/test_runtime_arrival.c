@@ -142,8 +142,7 @@ static void deliver(machines *it, int64_t wrong_by)
 
 static void expect_seen(const machines *it, int64_t wrong_by, const char *expected)
 {
-    run(it->receiver, wrong_by);
-    assert_string_equal(seen.text, expected);
+    LOG_AFTER(run(it->receiver, wrong_by), seen, expected);
 }
 
 /* Each saga meets all workers in turn. */

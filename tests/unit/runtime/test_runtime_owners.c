@@ -199,8 +199,7 @@ ON_ALL_STORES(s9_without_other_work_the_claims_are_freed, const char *url)
     meanwhile           = post_a;
     second->claim_count = 200;
     bump_it("a");
-    world_step(&it);
-    assert_string_equal(seen.text, "bump(a) back ");
+    LOG_AFTER(world_step(&it), seen, "bump(a) back ");
     assert_true(second->found_all_busy);
     assert_true(second_step.is_idle);
     assert_int_equal(second->claim_count, 8);
@@ -402,8 +401,7 @@ ON_ALL_STORES(s9_a_saga_is_free_when_its_commit_is_done, const char *url)
     at_flush                         = post_a;
     bump_it("a");
     world_post(&it, NULL, PAWL_MESSAGE(piece, .name = PAWL_TEXT("a")));
-    world_step(&it);
-    assert_string_equal(seen.text, "bump(a) pieces(1) bump(a) ");
+    LOG_AFTER(world_step(&it), seen, "bump(a) pieces(1) bump(a) ");
     assert_int_equal(second_step.handled, 1);
 }
 

@@ -81,8 +81,7 @@ ON_STORES(e26_a_message_alone_runs_again_at_once, const char *url)
 {
     world *it = open_world(url, 8);
     post_ping(it, 1);
-    drain_short(it, 1);
-    assert_string_equal(seen.text, "ping1 ping1 ");
+    LOG_AFTER(drain_short(it, 1), seen, "ping1 ping1 ");
     assert_int_equal(it->endpoint->worker->batch_max, 8);
     assert_int_equal(world_queue(it, "hall").count, 0);
 }
@@ -92,8 +91,7 @@ ON_STORES(e26_of_several_there_are_fewer_in_the_next_batch, const char *url)
     world *it = open_world(url, 8);
     for (int number = 1; number <= 4; number++)
         post_ping(it, number);
-    drain_short(it, 1);
-    assert_string_equal(seen.text, "ping1 ping2 ping3 ping4 ping1 ping2 ping3 ping4 ");
+    LOG_AFTER(drain_short(it, 1), seen, "ping1 ping2 ping3 ping4 ping1 ping2 ping3 ping4 ");
     assert_int_equal(it->endpoint->worker->batch_max, 2);
 }
 
@@ -106,8 +104,7 @@ ON_STORES(e26_a_message_and_a_timeout_part_in_the_smallest_batch, const char *ur
     world_drain(it);
     world_post_at(it, NULL, world_now(it) + PAWL_SECONDS(1), PAWL_MESSAGE(ping, .number = 1));
     pawl_clock_set(it->business, world_now(it) + PAWL_SECONDS(1));
-    drain_short(it, 1);
-    assert_string_equal(seen.text, "ring ring ping1 ");
+    LOG_AFTER(drain_short(it, 1), seen, "ring ring ping1 ");
     assert_int_equal(it->endpoint->worker->batch_max, 1);
     assert_int_equal(world_queue(it, "hall").count, 0);
     assert_int_equal(world_timeouts(it).count, 0);
