@@ -47,6 +47,7 @@ static void *fake_native(pawl_store *store)
 }
 
 static pawl_queue_message some[7]; /* rows of the largest type that is read */
+#define ARRAY (called.has_no_array ? NULL : (void *)some)
 
 #define ENTRY(name, parameters, empty, spoil)  \
     static pawl_code fake_##name parameters    \
@@ -75,7 +76,7 @@ ENTRY(worker_crashed,
 ENTRY(find,
       (pawl_store * store, const pawl_find *asked, pawl_arena *arena, pawl_found *found,
        pawl_error *error),
-      found->items == NULL && found->count == 0, (found->count = 7, found->items = some))
+      found->items == NULL && found->count == 0, (found->count = 7, found->items = ARRAY))
 ENTRY(dead_count,
       (pawl_store * store, pawl_arena *arena, pawl_dead_counts *counts, pawl_error *error),
       counts->items == NULL && counts->count == 0,
@@ -87,11 +88,12 @@ ENTRY(diagnose,
 ENTRY(scan,
       (pawl_store * store, const pawl_scan *scan, pawl_arena *arena, pawl_scan_rows *rows,
        pawl_error *error),
-      rows->items == NULL && rows->count == 0, (rows->count = 7, rows->items = (void *)store))
+      rows->items == NULL && rows->count == 0, (rows->count = 7, rows->items = ARRAY))
 ENTRY(queue_claim,
       (pawl_store * store, const pawl_queue_claim *claim, pawl_arena *arena, pawl_queue_rows *rows,
        pawl_error *error),
-      rows->count == 0 && !rows->is_taken, (rows->count = 7, rows->is_taken = true))
+      rows->count == 0 && !rows->is_taken,
+      (rows->count = 7, rows->items = ARRAY, rows->is_taken = true))
 ENTRY(queue_oldest,
       (pawl_store * store, pawl_text queue, pawl_time due_max, const int64_t *except,
        size_t except_count, pawl_time *placed, int64_t *seq, pawl_error *error),
@@ -112,13 +114,13 @@ ENTRY(saga_count,
 ENTRY(timeout_claim,
       (pawl_store * store, const pawl_timeout_claim *claim, pawl_arena *arena,
        pawl_timeout_rows *rows, pawl_error *error),
-      rows->count == 0 && rows->next_due == PAWL_TIME_MAX, rows->count = 7)
+      rows->count == 0 && rows->next_due == PAWL_TIME_MAX, (rows->count = 7, rows->items = ARRAY))
 ENTRY(timeout_reap, (pawl_store * store, pawl_time now, int64_t *count, pawl_error *error),
       *count == 0, *count = 7)
 ENTRY(leased_batch_claim,
       (pawl_store * store, const pawl_leased_batch_claim *claim, pawl_arena *arena,
        pawl_leased_batch *leased, pawl_error *error),
-      leased->count == 0, leased->count = 7)
+      leased->count == 0, (leased->count = 7, leased->items = ARRAY))
 ENTRY(aggregator_count,
       (pawl_store * store, pawl_text partition, const pawl_text *types, size_t type_count,
        pawl_time now, pawl_aggregator_counts *counts, pawl_error *error),
@@ -126,7 +128,8 @@ ENTRY(aggregator_count,
 ENTRY(outbox_claim,
       (pawl_store * store, pawl_text endpoint, pawl_time now, size_t count_max, pawl_arena *arena,
        pawl_outbox_rows *rows, pawl_error *error),
-      rows->count == 0 && rows->next_attempt == PAWL_TIME_MAX, rows->count = 7)
+      rows->count == 0 && rows->next_attempt == PAWL_TIME_MAX,
+      (rows->count = 7, rows->items = ARRAY))
 ENTRY(lead,
       (pawl_store * store, pawl_text lead, pawl_time now, int64_t lease, bool *is_ours,
        pawl_error *error),

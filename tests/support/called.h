@@ -69,8 +69,9 @@
 extern struct called {
     pawl_code   code, ready_code; /* results of the entries, and of `ready` */
     unsigned    calls, ready_calls;
-    unsigned    void_calls; /* of interrupt, handler_transaction_end and native */
-    const char *called;     /* the last entry that was called */
+    unsigned    void_calls;   /* of interrupt, handler_transaction_end and native */
+    const char *called;       /* the last entry that was called */
+    bool        has_no_array; /* claims, find and scan answer a count and no rows */
 } called;
 
 /* Scheme "called"; changes by a test apply at once. */

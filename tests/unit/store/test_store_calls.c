@@ -227,6 +227,15 @@ TEST(rows_over_what_was_asked_for_are_refused)
     assert_int_equal(taken.count, 7);
 }
 
+TEST(a_count_without_an_array_is_refused)
+{
+    pawl_store     *store = called_open("called:");
+    pawl_queue_rows rows  = {.count = 0};
+    called.has_no_array   = true;
+    assert_int_equal(pawl_store_queue_claim(store, &queue_claim, NULL, &rows, NULL), PAWL_EPERSIST);
+    assert_int_equal(rows.count, 0);
+}
+
 TEST(an_absent_entry_is_named)
 {
     pawl_store *store = called_open("called:");
