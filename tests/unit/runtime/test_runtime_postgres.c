@@ -195,6 +195,30 @@ ON_FIXTURE(o23_an_alarm_outlives_the_connection, fixture *p)
     }
 }
 
+/* The one that does not lead sends nothing before. */
+ON_FIXTURE(o20_another_process_sends_when_the_leaders_connection_drops, fixture *p)
+{
+    const pawl_endpoint_options options = {.routes = routes};
+    const char *ended = test_text("select count(pg_terminate_backend(pid, 60000) or null) from "
+                                  "pg_stat_activity where application_name = '%s'",
+                                  p->schema);
+    world_make_tables(p->url, &application);
+    keep_row(p);
+    atomic_store(&delivered, 0);
+    const char *named = test_text("%s&application_name=%s", p->url, p->schema);
+    world      *first = world_begin(named, &application, "plain", &options);
+    world_drain(first);
+    world *second = world_begin(p->url, &application, "plain", &options);
+    raw_run(p->pg, "insert into pawl_outbox select * from kept");
+    world_drain(second);
+    assert_int_equal(atomic_load(&delivered), 0);
+    assert_true(raw_number(p->pg, ended) > 0);
+    pawl_step step = PAWL_STEP_INIT;
+    assert_int_not_equal(pawl_endpoint_step(first->endpoint, &step, world_error()), PAWL_OK);
+    world_drain(second);
+    assert_int_equal(atomic_load(&delivered), 1);
+}
+
 /* While a route is away no claim takes its rows off the outbox, whose rows would wake the service again and again. */
 ON_FIXTURE(o12_a_service_sleeps_while_its_route_is_away, fixture *p)
 {
