@@ -52,7 +52,7 @@ const pawl__report pawl__why_verb_reports[] = {{"a place", columns, NULL}, {.wha
 static pawl__why_fn *const places[] = {
     pawl__why_letters,   pawl__why_queues,    pawl__why_outbox,      pawl__why_timeout,
     pawl__why_saga,      pawl__why_stream,    pawl__why_schedule,    pawl__why_projection,
-    pawl__why_partition, pawl__why_collected, pawl__why_whole_queue, pawl__why_handled,
+    pawl__why_partition, pawl__why_collected, pawl__why_whole_queue, pawl__why_inbox,
 };
 
 static pawl_code print(const pawl__why *why, bool is_json)

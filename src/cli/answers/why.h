@@ -79,7 +79,7 @@ pawl_code pawl__why_add_rows(pawl__why *why, const pawl_outbox_query *query, con
 
 typedef pawl_code pawl__why_fn(pawl__why *why);
 
-pawl__why_fn pawl__why_letters, pawl__why_queues, pawl__why_handled;
+pawl__why_fn pawl__why_letters, pawl__why_queues, pawl__why_inbox;
 pawl__why_fn pawl__why_outbox, pawl__why_timeout, pawl__why_saga, pawl__why_stream;
 pawl__why_fn pawl__why_schedule, pawl__why_projection, pawl__why_partition, pawl__why_collected;
 /* Did a successful flush leave an error? Then the partition still has messages that cannot be decoded. */

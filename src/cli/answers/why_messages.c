@@ -318,7 +318,7 @@ static pawl_code add_history(pawl__why *why)
 }
 
 /* Only workers' rows have names of endpoints. If none runs, the queue's name is tried: by default it is the same. */
-pawl_code pawl__why_handled(pawl__why *why)
+pawl_code pawl__why_inbox(pawl__why *why)
 {
     pawl_subscriptions list  = {.count = 0};
     pawl_code          code  = pawl_store_subscriptions(why->store, why->arena, &list, why->error);

@@ -16,7 +16,6 @@
 /* Time to wait for the answer after a kill: the call's own deadline, within these bounds. */
 #define PATIENCE_MS_MIN 1000
 #define PATIENCE_MS_MAX 5000
-#define NUMBER_INTERRUPTED 1317
 #define COLUMNS_MAX 8 /* of a row of pawl__mysql_ask */
 
 /* ---- TLS ---------------------------------------------------------------- */

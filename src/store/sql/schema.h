@@ -201,8 +201,6 @@ void pawl__sql_report(pawl__sql_verifier *verifier, const char *format, ...) PAW
 /* PAWL_OK whatever was found; `version` is that of the schema, 0: none. */
 pawl_code pawl__sql_verify(pawl__sql_verifier *verifier, const pawl_schema_spec *spec,
                            int64_t version);
-/* Names and ids: 'A' is not 'a' (D20). */
-bool pawl__sql_is_bytewise(pawl__sql_type type);
 /* Whether a column has the type that the description gives it. */
 bool pawl__sql_is_type(const pawl__sql_found_column *found, const char *expected);
 /* Whether it is a time from before pawl, or a text of an earlier version, which is taken as it is (D13, D19). */

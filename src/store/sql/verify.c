@@ -79,7 +79,7 @@ const pawl__sql_found_index *pawl__sql_find_index(const pawl__sql_catalog *catal
 
 /* ---- Columns ------------------------------------------------------------ */
 
-bool pawl__sql_is_bytewise(pawl__sql_type type)
+static bool is_bytewise(pawl__sql_type type)
 {
     return type == PAWL__SQL_NAME || type == PAWL__SQL_KEY_TEXT;
 }
@@ -107,7 +107,7 @@ static bool ends_in_bin(pawl_text collation)
 bool pawl__sql_is_caseless(const pawl__sql_dialect *dialect, pawl__sql_type type,
                            const pawl__sql_found_column *column)
 {
-    return pawl__sql_is_bytewise(type) && dialect->collation != NULL &&
+    return is_bytewise(type) && dialect->collation != NULL &&
            ends_in_bin(pawl_text_of(dialect->collation)) && column->collation.size > 0 &&
            !ends_in_bin(column->collation);
 }
@@ -157,7 +157,7 @@ static void check_column(pawl__sql_verifier *v, pawl_text name, pawl__sql_type t
         pawl__sql_report(v, "table %.*s: column %.*s: incorrect data type: expected %s, found %.*s",
                          PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), expected,
                          PAWL_TEXT_ARGS(found->type));
-    else if (v->schema->dialect->collation != NULL && pawl__sql_is_bytewise(type) &&
+    else if (v->schema->dialect->collation != NULL && is_bytewise(type) &&
              !pawl_text_equal(found->collation, pawl_text_of(v->schema->dialect->collation)))
         pawl__sql_report(v, "table %.*s: column %.*s: expected collation %s, found %.*s",
                          PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name),
