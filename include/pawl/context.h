@@ -87,7 +87,7 @@ PAWL_API pawl_code pawl_complete(pawl_context *ctx);
 /* Has the message run again after `delay`, microseconds: return pawl_retry_after(ctx, PAWL_SECONDS(5)); */
 PAWL_API pawl_code pawl_retry_after(pawl_context *ctx, int64_t delay);
 /* Sets the error text of a failing handler, for the log and the dead letter; returns `code`, or PAWL_EINVAL for
- * PAWL_OK: a handler that says why it failed commits nothing. */
+ * PAWL_OK, as a handler that returns it has to fail. */
 PAWL_API pawl_code pawl_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
     PAWL_PRINTF(3, 4);
 

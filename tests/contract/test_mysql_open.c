@@ -107,11 +107,13 @@ ON_BOTH(d37_a_tls_handshake_without_an_answer_ends_at_the_deadline, fixture *p)
     unsigned    port;
     pthread_t   server;
     pawl_store *store;
-    int         fd  = listen_silently(&port);
-    const char *url = test_text("%s://root@127.0.0.1:%u/x?ssl-mode=required", p->scheme, port);
+    int         fd    = listen_silently(&port);
+    const char *url   = test_text("%s://root@127.0.0.1:%u/x?ssl-mode=required", p->scheme, port);
+    int64_t     begun = clock_ms();
     assert_int_equal(pthread_create(&server, NULL, greet, &fd), 0);
     expect_code(p, open_at(p, url, 300, &store), PAWL_EUNREACHABLE);
     expect_text(p, "no answer in time");
+    assert_in_range(clock_ms() - begun, 250, 1150); /* a whole second after the greeting is more */
     pthread_join(server, NULL);
     close(fd);
 }

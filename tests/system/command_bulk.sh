@@ -293,3 +293,13 @@ expect 0 "\"id\":\"$newest\"" pawl bulk list --limit 1 --json
 lines 1
 expect 0 '' pawl events list --operators --limit 100 --json
 [ "$(grep -c 'pawl.bulk_list' "$work/out")" = 0 ] || die "the list is an action of an operator"
+
+echo "== an action whose stream is gone is passed over"
+python3 - "$work/bulk.db" "pawl.bulk/$newest" <<'END' || die "its events are not deleted"
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as store:
+    count = store.execute("delete from pawl_events where Stream = ?", sys.argv[2:]).rowcount
+sys.exit(count < 1)
+END
+expect 0 '' pawl bulk list --json
+lines $((before + 5))

@@ -102,6 +102,10 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
             it->query.after = found.items[i].version;
             code = pawl__bulk_load(it->store, pawl__bulk_listed(&found.items[i], arena), arena,
                                    &made[*count], &events, error);
+            if (code == PAWL_ENOTFOUND) { /* its stream was removed by hand */
+                code = PAWL_OK;
+                continue;
+            }
             *count += !it->is_open || made[*count].state == PAWL__BULK_OPEN;
         }
     }

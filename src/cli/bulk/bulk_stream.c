@@ -110,13 +110,14 @@ pawl_code pawl__bulk_load(pawl_store *store, pawl_text id, pawl_arena *arena, pa
 /* PAWL_ECONFLICT: the action is over (after a stop, progress is still accepted), or another process has appended since
  * the event's version was read. */
 static pawl_code check_open(pawl_store *store, pawl_text id, bool is_progress, int64_t version,
-                            pawl_arena *arena, pawl_error *error)
+                            bool *is_over, pawl_arena *arena, pawl_error *error)
 {
     pawl_event_rows events;
     pawl__bulk_row  row;
     pawl_code       code = pawl__bulk_load(store, id, arena, &row, &events, error);
-    if (code == PAWL_OK && row.state != PAWL__BULK_OPEN &&
-        !(is_progress && row.state == PAWL__BULK_STOPPED))
+    *is_over             = code == PAWL_OK && row.state != PAWL__BULK_OPEN &&
+               !(is_progress && row.state == PAWL__BULK_STOPPED);
+    if (*is_over)
         return pawl_error_set(error, PAWL_ECONFLICT, "bulk action %.*s is %s already",
                               PAWL_TEXT_ARGS(id), pawl__bulk_state_names[row.state]);
     if (code == PAWL_OK && (int64_t)events.count + 1 != version)
@@ -155,8 +156,9 @@ pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_no
                             pawl_error *error)
 {
     bool      is_start = strcmp(what->type, PAWL__BULK_STARTED_EVENT) == 0;
+    bool      is_over  = false;
     pawl_code code     = PAWL_ECONFLICT;
-    for (int i = 0; code == PAWL_ECONFLICT && i < TRIES_MAX; i++) {
+    for (int i = 0; code == PAWL_ECONFLICT && !is_over && i < TRIES_MAX; i++) {
         pawl_arena        *arena  = pawl__must_create();
         pawl_time          now    = pawl_clock_now(NULL);
         const pawl__action action = {PAWL__BULK_STREAMS, "bulk action", id,
@@ -173,7 +175,7 @@ pawl_code pawl__bulk_append(pawl_store *store, pawl_text id, const pawl__bulk_no
             code = list_event(store, id, now, arena, &events[1], error);
         else if (code == PAWL_OK)
             code = check_open(store, id, strcmp(what->type, PAWL__BULK_PROGRESS_EVENT) == 0,
-                              events[0].version, arena, error);
+                              events[0].version, &is_over, arena, error);
         if (code == PAWL_OK)
             code = pawl_store_commit(store, &changes, NULL, error);
         pawl_arena_destroy(arena);

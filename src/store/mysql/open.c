@@ -114,12 +114,13 @@ static pawl_code refused(const pawl__mysql *store, const pawl__mysql_connection 
         return pawl_error_set(error, connection->session.why, "%s: %s: connecting was interrupted",
                               store->remote.sql.base.scheme, store->url.parts.given);
     const char *why = mysql_error(mysql);
-    if (connection->session.why != PAWL_OK || pawl__clock_ms() >= connection->until_ms)
+    if (connection->session.why != PAWL_OK || code == PAWL_ELOST || code == PAWL_ETIMEOUT)
+        code = PAWL_EUNREACHABLE;
+    if (connection->session.why != PAWL_OK ||
+        (code == PAWL_EUNREACHABLE && pawl__clock_ms() >= connection->until_ms))
         why = "no answer in time";
     else if (store->url.tls != PAWL__MYSQL_TLS_VERIFY && strstr(why, "self-signed") != NULL)
         why = "cut off during the TLS handshake"; /* the library's word; nothing is verified */
-    if (connection->session.why != PAWL_OK || code == PAWL_ELOST || code == PAWL_ETIMEOUT)
-        code = PAWL_EUNREACHABLE;
     return pawl_error_set(error, code, "%s: %s: no connection to %s:%u: %s (error %u)",
                           store->remote.sql.base.scheme, store->url.parts.given,
                           host->name[0] != '\0' ? host->name : "localhost", host->port, why,
@@ -138,9 +139,9 @@ static void watch_peer(MYSQL *mysql)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }
 
-/* The library does the TLS handshake on a blocking socket, whose reads end at its own limit only. Rounded up, so that
- * elsewhere the limit in milliseconds comes first. */
-static void limit_handshake(MYSQL *mysql, int64_t milliseconds)
+/* Without a limit in seconds the library waits for the rest of a TLS handshake for ever, after a read that reached the
+ * socket's limit (wire.c). Rounded up, so that elsewhere the limit in milliseconds comes first. */
+static void limit_connect(MYSQL *mysql, int64_t milliseconds)
 {
     const unsigned seconds = milliseconds > 0 ? (unsigned)((milliseconds + 999) / 1000) : 1;
     (void)mysql_optionsv(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
@@ -166,7 +167,7 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
                                                               : now + store->remote.sql.base.deadline_ms;
     if (end > now && end < connection->until_ms)
         connection->until_ms = end;
-    limit_handshake(connection->mysql, connection->until_ms - now);
+    limit_connect(connection->mysql, connection->until_ms - now);
     PAWL__MYSQL_CALL(connection, made, mysql_real_connect, connection->mysql, connection->mysql,
                      PLACE(url, host), CLIENT_FOUND_ROWS);
     if (made == NULL)

@@ -103,9 +103,23 @@ static int await_socket(pawl__mysql_connection *connection, int status)
     }
 }
 
+/* The library does the TLS handshake on a blocking socket, whose reads and writes get what is left of the time. */
+static void limit_handshake(const pawl__mysql_connection *connection)
+{
+    int            fd   = (int)mysql_get_socket(connection->mysql);
+    int64_t        rest = connection->until_ms - pawl__clock_ms();
+    struct timeval time = {.tv_sec = rest / 1000, .tv_usec = rest % 1000 * 1000};
+    if (rest <= 0)
+        time = (struct timeval){.tv_usec = 1000};
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
 int pawl__mysql_poll(pawl__mysql_connection *connection, int status)
 {
     int ready = await_socket(connection, status);
+    if (connection->session.id == 0) /* while connecting; later the socket does not block */
+        limit_handshake(connection);
     pawl__mysql_clear_tls_errors(); /* for example of a connection that sent a kill */
     return ready;
 }

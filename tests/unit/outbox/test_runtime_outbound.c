@@ -197,7 +197,7 @@ ON_ALL_STORES(o13_what_nobody_can_read_is_dead_at_once, const char *url)
 }
 
 /* An outbound transport's text goes to the store only in a form that the store takes. */
-ON_ALL_STORES(a_outbound_transport_may_say_anything, const char *url)
+ON_ALL_STORES(an_outbound_transport_may_say_anything, const char *url)
 {
     static char long_text[2000];
     world      *it = open_world(url, (pawl_endpoint_options){0});

@@ -273,7 +273,7 @@ static pawl_code deliver_nothing(pawl_transport *transport, pawl_delivery *items
     return PAWL_OK;
 }
 
-TEST(a_outbound_transport_of_a_shorter_table_is_refused)
+TEST(an_outbound_transport_of_a_shorter_table_is_refused)
 {
     static pawl_transport_ops outbound = {.ops_size = sizeof outbound, .deliver = deliver_nothing};
     const pawl_endpoint_options *options =

@@ -1,5 +1,5 @@
 /* test_rabbitmq_sample.h - a server of the test's own, which speaks as much of AMQP as answers to an outbound
- * transport need, and calls of a outbound transport that publishes there.
+ * transport need, and calls of an outbound transport that publishes there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -118,7 +118,7 @@ ON_ALL_STORES(o10_o12_an_outbound_transport_that_fails_is_asked_again_then_given
     assert_string_equal(heard, "{\"number\":7}<hour {\"number\":7}<hour ");
 }
 
-ON_ALL_STORES(a_outbound_transport_that_cannot_be_opened_costs_no_attempt, const char *url)
+ON_ALL_STORES(an_outbound_transport_that_cannot_be_opened_costs_no_attempt, const char *url)
 {
     world *it = open_world(url, to_cracked);
     world_post(it, "m1", PAWL_MESSAGE(call, .number = 7));
