@@ -109,7 +109,7 @@ pawl_store *suite_open_brief(suite *s)
     return open_at(s, s->address, SUITE_TABLE_COUNT, BRIEF);
 }
 
-/* One worker's transaction is open; the commit of another must not wait for its end. */
+/* The transaction of a worker is open; the commit of another one must not wait for its end. */
 void suite_need_overlap(suite *s, const pawl_store *store)
 {
     if ((pawl_store_promises(store) & PAWL_STORE_ROW_LOCKS) == 0)

@@ -35,7 +35,7 @@
 
 #define PAWL__SPANS_COUNT_MAX (1 << 20) /* of one ring: a gigabyte */
 
-/* One attempt to deliver an outbox row. */
+/* An attempt to deliver an outbox row. */
 typedef struct pawl__span {
     pawl__trace          trace;
     uint8_t              parent[8];
